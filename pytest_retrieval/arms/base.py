@@ -1,0 +1,42 @@
+"""What an arm is: anything that ranks the files of a snapshot for a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_retrieval.model import Answer, Capabilities, Hit, Query
+
+if TYPE_CHECKING:
+    from pytest_retrieval.snapshots.base import Snapshot
+
+Ranking = Answer | Iterable[Hit | str | tuple[str, float]]
+
+
+class Arm:
+    """Base class of every arm; only :meth:`rank` must be written.
+
+    A subclass declares ``name``, ``version`` and ``capabilities``. Its constructor takes no argument and
+    is cheap, for the controller builds each arm once just to read what it declares: work belongs in
+    :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
+    """
+
+    name: ClassVar[str] = ""
+    version: str = "1"
+    capabilities: Capabilities = Capabilities()
+    snapshot: Snapshot
+
+    def prepare(self, snapshot: Snapshot) -> None:
+        """Get ready for queries against ``snapshot``; called before the first query and at each change."""
+        self.snapshot = snapshot
+
+    def rank(self, query: Query) -> Ranking:
+        """Rank paths for ``query``, best first: an :class:`Answer`, or any iterable of paths, hits or pairs."""
+        raise NotImplementedError(f"{type(self).__name__}.rank")
+
+    def rank_many(self, queries: Sequence[Query]) -> Sequence[Ranking]:
+        """Rank several queries against one snapshot; override it where a batch is cheaper."""
+        return [self.rank(query) for query in queries]
+
+    def close(self) -> None:
+        """Let go of whatever :meth:`prepare` took; called once, also after an interrupt."""

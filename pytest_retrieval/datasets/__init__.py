@@ -1,0 +1,1 @@
+"""Samples come in: files of several shapes become :class:`~pytest_retrieval.model.Sample` values."""

@@ -1,0 +1,1 @@
+"""Statistics become an exit code: what a gate says, and whether it holds."""

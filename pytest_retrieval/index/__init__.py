@@ -1,0 +1,1 @@
+"""Counts that the lexical arms share, made once per distinct content."""

@@ -1,0 +1,171 @@
+"""The nouns: frozen values that every floor of the house shares.
+
+Nothing here reads a file or starts a program. The module is imported only once a bench item is
+collected: creating slotted dataclasses takes milliseconds that an ordinary pytest run must not pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines ``start`` to ``end`` of a file, both counted from 1 and both included."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One row of an answer: a path, and what the arm says of it.
+
+    ``score`` is informative; the order of the answer is the ranking. ``start`` and ``end`` are lines
+    from 1, both included, and are only read of arms that declare ``spans``.
+    """
+
+    path: str
+    score: float | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an arm says to one query.
+
+    ``hits`` is the ranking, best first. ``refusal`` is a declared "I do not serve this sample": it is
+    counted under ``errors`` with its reason and scores zero, but fails nothing. ``state`` is free text
+    of the arm, kept in the report. ``top_score`` is the arm's own confidence in its answer.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    top_score: float | None = None
+    state: str | None = None
+    refusal: str | None = None
+    abstained: bool = False
+    packet_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """All that an arm may see of a sample: never gold, hard negatives or metadata."""
+
+    text: str
+    object: Mapping[str, Any]
+    changed_file: str | None = None
+    given: tuple[str, ...] = ()
+    limit: int = 20
+    per_file: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One judged query of a benchmark.
+
+    ``ordinal`` counts equal ids within one samples file from 0, ``row`` is the sample's place in that
+    file and the order of the report, ``source`` is the SHA-256 of the file. ``gold``, ``given`` and
+    ``negatives`` are distinct paths in the order of the file. ``skip`` is why the sample is not judged,
+    or None.
+    """
+
+    id: str
+    task: str
+    repo: str
+    commit: str
+    query_text: str
+    query: Mapping[str, Any]
+    gold: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    changed_file: str | None = None
+    stratum: str = "positive"
+    fold: str = "unassigned"
+    ordinal: int = 0
+    row: int = 0
+    line: int = 1
+    source: str = ""
+    title: str = ""
+    cluster: str | None = None
+    skip: str | None = None
+    gold_spans: tuple[Span, ...] = ()
+
+    @property
+    def snapshot(self) -> str:
+        """The name ``repo@commit`` of the tree this sample is asked of."""
+        return f"{self.repo}@{self.commit}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """A samples file as loaded: its samples in file order, and what was noticed on the way."""
+
+    path: str
+    sha256: str
+    samples: tuple[Sample, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> tuple[Sample, ...]:
+        """The samples that are judged: all but the skipped ones."""
+        return tuple(s for s in self.samples if s.skip is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an arm declares of itself; nothing is inferred for it.
+
+    ``max_parallel`` bounds how many processes of this machine ask the arm at once. ``worktree`` says
+    that the arm reads files from ``snapshot.worktree()``, so that only such arms pay for one.
+    """
+
+    spans: bool = False
+    per_file: bool = False
+    tokens: bool = False
+    deterministic: bool = True
+    worktree: bool = False
+    timeout: float | None = None
+    max_parallel: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRow:
+    """One arm's answer to one sample after the border: distinct, given files gone, cut at k.
+
+    ``fault`` is why the arm could not be measured, ``refusal`` why it declined; both are shown as the
+    row's ``error``. ``unknown`` counts ranked paths that the snapshot does not hold, ``duplicates`` the
+    repeats that were dropped.
+    """
+
+    ranked: tuple[str, ...] = ()
+    abstained: bool = False
+    state: str | None = None
+    top_score: float | None = None
+    fault: str | None = None
+    refusal: str | None = None
+    duplicates: int = 0
+    unknown: int = 0
+    packet_bytes: int | None = None
+    wall_ms: float | None = None
+    build_ms: float | None = None
+    cache_state: str = "NOT_APPLICABLE"
+    hits: tuple[Hit, ...] = field(default=(), repr=False)
+
+    @property
+    def error(self) -> str | None:
+        """The reason this row answers nothing, or None."""
+        return self.fault if self.fault is not None else self.refusal
+
+
+def distinct(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths without repeats, first occurrences in order."""
+    return tuple(dict.fromkeys(paths))
+
+
+def path_key(path: str) -> bytes:
+    """The sort key of a path: its bytes, as the specifications order paths."""
+    return path.encode("utf-8", "surrogateescape")

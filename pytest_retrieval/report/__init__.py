@@ -1,0 +1,1 @@
+"""Outcomes become one canonical report, and the report becomes text for people."""

@@ -1,0 +1,1 @@
+"""repo@commit becomes a tree of text, read without a work tree."""

@@ -1,0 +1,1 @@
+"""Intervals and order statistics over plain numbers."""
