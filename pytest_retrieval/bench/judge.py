@@ -1,0 +1,203 @@
+"""The one grading loop: a sample meets its snapshot and every arm, and each answer is graded alike.
+
+Grep, BM25, a subprocess, a Python function: all are an ``Arm`` here, and nothing asks which one it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_retrieval.arms.answers import settle
+from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.registry import ArmSpec
+from pytest_retrieval.bench.slots import slot
+from pytest_retrieval.errors import ArmError, RetrievalError
+from pytest_retrieval.measures.grading import ceiling, grade
+from pytest_retrieval.model import ArmRow, Query, Sample
+from pytest_retrieval.snapshots.base import Snapshot
+
+TRUNCATED_ABOVE = 2_000  # code points of query text; the flag is the same for every arm (DECISIONS 15)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one sample.
+
+    ``detail`` is the sample's row of the report, ``snapshot`` the facts of its tree (None when it could
+    not be opened), ``faults`` one line per arm that could not be measured.
+    """
+
+    detail: Mapping[str, Any]
+    snapshot: Mapping[str, Any] | None
+    faults: tuple[str, ...]
+
+
+class Judge:
+    """Runs a fixed list of arms over one sample after another; close it to close the arms."""
+
+    def __init__(self, specs: Sequence[ArmSpec], limit: int) -> None:
+        self._stations = tuple(Station(spec) for spec in specs)
+        self._limit = limit
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The arms' labels in the order in which they run."""
+        return tuple(station.label for station in self._stations)
+
+    def judge(self, sample: Sample, open_snapshot: Callable[[], Snapshot]) -> Outcome:
+        """Ask every arm about ``sample`` and grade the answers; a fault stays on its row."""
+        try:
+            snapshot = open_snapshot()
+        except (RetrievalError, OSError) as error:
+            return self.lost(sample, f"snapshot: {error}", status="fault")
+        query = question(sample, self._limit)
+        rows = {station.label: station.ask(query, snapshot) for station in self._stations}
+        detail = describe(sample, rows, self._limit, snapshot)
+        faults = tuple(f"{label}: {row.fault}" for label, row in rows.items() if row.fault is not None)
+        return Outcome(detail, snapshot.facts(), faults)
+
+    def lost(self, sample: Sample, why: str, *, status: str) -> Outcome:
+        """The outcome of a sample that no arm could be asked about, for the reason ``why``."""
+        rows = {station.label: ArmRow(fault=why) for station in self._stations}
+        detail = describe(sample, rows, self._limit, None, status=status)
+        return Outcome(detail, None, (why,))
+
+    def close(self) -> None:
+        """Close every arm that was built."""
+        for station in self._stations:
+            station.close()
+
+
+class Station:
+    """One arm at work: built on first use, prepared once per snapshot, asked under its own limits."""
+
+    def __init__(self, spec: ArmSpec) -> None:
+        self.label = spec.label
+        self._spec = spec
+        self._arm: Arm | None = None
+        self._ready_for: Snapshot | None = None
+
+    def ask(self, query: Query, snapshot: Snapshot) -> ArmRow:
+        """The arm's row for ``query``; whatever the arm raises becomes the row's fault."""
+        build_ms: float | None = None
+        started = None
+        try:
+            arm = self._built()
+            with slot(self.label, arm.capabilities.max_parallel):
+                if self._ready_for is not snapshot:
+                    build_ms = self._prepare(arm, snapshot)
+                started = time.perf_counter()
+                ranking = arm.rank(query)
+                row = settle(ranking, query, snapshot)
+                return replace(row, wall_ms=_milliseconds(started), build_ms=build_ms)
+        # An arm is anybody's code: whatever it raises is a fault of its row, and the run goes on.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            wall_ms = None if started is None else _milliseconds(started)
+            return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms)
+
+    def close(self) -> None:
+        """Close the arm if it was built; a failing close is the arm's own affair by now."""
+        arm, self._arm = self._arm, None
+        if arm is not None:
+            arm.close()
+
+    def _built(self) -> Arm:
+        if self._arm is None:
+            self._arm = self._spec.create()
+        return self._arm
+
+    def _prepare(self, arm: Arm, snapshot: Snapshot) -> float:
+        self._ready_for = None
+        started = time.perf_counter()
+        arm.prepare(snapshot)
+        self._ready_for = snapshot
+        return _milliseconds(started)
+
+
+def question(sample: Sample, limit: int) -> Query:
+    """What an arm may see of ``sample``."""
+    return Query(
+        text=sample.query_text,
+        object=sample.query,
+        changed_file=sample.changed_file,
+        given=sample.given,
+        limit=limit,
+    )
+
+
+def describe(
+    sample: Sample,
+    rows: Mapping[str, ArmRow],
+    limit: int,
+    snapshot: Snapshot | None,
+    *,
+    status: str | None = None,
+) -> dict[str, Any]:
+    """The sample's row of the report: facts of the sample, answers and measures by arm label.
+
+    Without a snapshot nothing is known of what could be reached, so gold counts neither as absent nor as
+    cut and there is no ceiling.
+    """
+    faulty = any(row.fault is not None for row in rows.values())
+    detail: dict[str, Any] = {
+        "source": sample.source,
+        "id": sample.id,
+        "ordinal": sample.ordinal,
+        "row": sample.row,
+        "task_type": sample.task,
+        "repo": sample.repo,
+        "base_commit": sample.commit,
+        "stratum": sample.stratum,
+        "partition": sample.fold,
+        "gold": list(sample.gold),
+        "given": list(sample.given),
+        "gold_absent": [] if snapshot is None else [path for path in sample.gold if path not in snapshot],
+        "gold_cut": [] if snapshot is None else [path for path in sample.gold if path in snapshot.cut],
+        "query_chars": len(sample.query_text),
+        "query_truncated": len(sample.query_text) > TRUNCATED_ABOVE,
+        "status": status or ("fault" if faulty else "measured"),
+        "arms": {label: answer_row(row) for label, row in rows.items()},
+        "metrics": {label: grade(sample, row, limit) for label, row in rows.items()},
+    }
+    if sample.cluster is not None:
+        detail["cluster"] = sample.cluster
+    if sample.gold and snapshot is not None:
+        detail["ceiling"] = ceiling(sample, snapshot, limit)
+    return detail
+
+
+def answer_row(row: ArmRow) -> dict[str, Any]:
+    """An arm's answer as the report keeps it; what does not apply is left out."""
+    answer: dict[str, Any] = {
+        "ranked": list(row.ranked),
+        "abstained": row.abstained,
+        "cache_state": row.cache_state,
+    }
+    optional = {
+        "state": row.state,
+        "top_score": row.top_score,
+        "error": row.error,
+        "refused": row.refusal is not None and row.fault is None or None,
+        "duplicates": row.duplicates or None,
+        "unknown": row.unknown or None,
+        "packet_bytes": row.packet_bytes,
+        "wall_ms": row.wall_ms,
+        "build_ms": row.build_ms,
+    }
+    answer.update((key, value) for key, value in optional.items() if value is not None)
+    return answer
+
+
+def _milliseconds(started: float) -> float:
+    return round((time.perf_counter() - started) * 1_000, 6)
+
+
+def _reason(error: BaseException) -> str:
+    """One line: a refusal of ours as it is, anything else with its type, for its text is often cryptic."""
+    text = " ".join(str(error).split())
+    if isinstance(error, ArmError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

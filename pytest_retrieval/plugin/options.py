@@ -1,0 +1,152 @@
+"""The options: one table, from which come ``--retrieval-NAME``, its ini twin and its short form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pytest
+
+GROUP = "retrieval"
+
+
+class Option(NamedTuple):
+    """One option: ``--retrieval-NAME``, ini ``retrieval_INI``, and the short form ``--SHORT`` if any."""
+
+    name: str
+    help: str
+    metavar: str
+    short: bool = True
+    many: bool = False
+    alias: str | None = None
+    ini: str | None = None
+
+    @property
+    def dest(self) -> str:
+        """The attribute of ``config.option``, which is the name of the ini option, too."""
+        return "retrieval_" + (self.ini or self.name.replace("-", "_"))
+
+
+OPTIONS = (
+    Option(
+        "arms",
+        "Arms to run, separated by commas: built-in names (grep, grep-ident, bm25:all, bm25:ident; bm25 names "
+        "both), names from a conftest's pytest_retrieval_arms, or package.module:Object; LABEL=SPEC renames. "
+        "Default: the four lexical arms.",
+        "[LABEL=]SPEC,...",
+        many=True,
+    ),
+    Option("samples", "Samples file (JSONL); all its rows go to the suite that is run.", "FILE", many=True),
+    Option(
+        "corpus",
+        "Where snapshots are looked up: chunk files, a folder of clones, or directories named by repository "
+        "and commit.",
+        "DIR",
+        many=True,
+    ),
+    Option(
+        "snapshot",
+        "Names one snapshot: a chunk file, a directory, git:PATH[?view=arb] or dist:NAME. Without "
+        "OWNER/NAME@COMMIT= the name is derived from the source.",
+        "[OWNER/NAME@COMMIT=]SOURCE",
+        many=True,
+    ),
+    Option(
+        "release",
+        "A release of Agent Retrieval Bench: an extracted folder, a .tar.zst, or a folder of several; finds "
+        "samples and corpora by itself. Default: the embedded release.",
+        "PATH",
+    ),
+    Option("limit", "k: how many ranked files are judged, 1 to 50. Default: 20.", "K", alias="top-k"),
+    Option("max-samples", "Judge only the first N samples of each suite.", "N"),
+    Option("task-type", "Judge only samples of these tasks, separated by commas.", "TASK,...", many=True),
+    Option(
+        "report",
+        "The report's path. Default: .retrieval/report.json under the root directory.",
+        "FILE",
+    ),
+    Option(
+        "gate",
+        "A statistic that must hold, as 'ARM [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; "
+        "may be given several times.",
+        "GATE",
+        many=True,
+        ini="gates",
+    ),
+    Option(
+        "max-errors",
+        "Tolerate faults of up to N samples, or P percent of them, before the run fails. Default: 0.",
+        "N|P%",
+        short=False,
+    ),
+)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register every long option and its ini twin."""
+    group = parser.getgroup(GROUP, "retrieval (benchmarks of code retrieval)")
+    for option in OPTIONS:
+        names = ["--retrieval-" + option.name]
+        if option.alias:
+            names.append("--retrieval-" + option.alias)
+        _add(group, names, option)
+        twin = f"Twin of --retrieval-{option.name}: {option.help.split('. ')[0].rstrip('.')}."
+        parser.addini(option.dest, twin, type="linelist" if option.many else "string", default=None)
+
+
+def add_short_forms(parser: pytest.Parser) -> None:
+    """Register the short forms that no other plugin and no conftest has taken.
+
+    Called once all of them had their say: a second owner of one name would end every pytest run of that
+    user with an error, so the late comer is us.
+    """
+    taken = _taken(parser)
+    group = parser.getgroup(GROUP)
+    for option in OPTIONS:
+        name = "--" + option.name
+        if option.short and name not in taken:
+            _add(group, [name], option)
+
+
+def _add(group: pytest.OptionGroup, names: list[str], option: Option) -> None:
+    action = "append" if option.many else "store"
+    group.addoption(
+        *names, dest=option.dest, action=action, default=None, metavar=option.metavar, help=option.help
+    )
+
+
+def _taken(parser: pytest.Parser) -> set[str]:
+    """Every option string registered so far; pytest publishes no list of them."""
+    groups = [parser._anonymous, *parser._groups]
+    return {name for group in groups for option in group.options for name in option.names()}
+
+
+def values(config: pytest.Config, name: str) -> tuple[str, ...]:
+    """All values of a repeatable option: the command line's, else the ini file's."""
+    given = _given(config, name)
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def value(config: pytest.Config, name: str) -> str | None:
+    """The value of a single option: the command line's, else the ini file's, else None."""
+    given = _given(config, name)
+    return None if given is None or given == "" else str(given)
+
+
+def from_command_line(config: pytest.Config, name: str) -> bool:
+    """Whether the option was typed, so that relative paths mean the invocation directory."""
+    return getattr(config.option, _dest(name), None) is not None
+
+
+def _given(config: pytest.Config, name: str) -> str | list[str] | None:
+    typed: str | list[str] | None = getattr(config.option, _dest(name), None)
+    if typed is not None:
+        return typed
+    ini: str | list[str] | None = config.getini(_dest(name))
+    return ini
+
+
+def _dest(name: str) -> str:
+    return next(option.dest for option in OPTIONS if option.name == name)
