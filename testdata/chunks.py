@@ -30,7 +30,8 @@ GENERATED_AT = "2026-01-01T00:00:00+00:00"
 SYMBOLS = {
     ".go": r"(?:func\s+(?:\([^)]*\)\s*)?|type\s+)(?P<name>\w+)",
     ".java": r"(?:(?:public|protected|private|static|final|abstract|sealed|synchronized)\s+)*"
-    r"(?:(?:class|interface|enum|record)\s+(?P<name>\w+)|(?!return|throw|else)[\w<>\[\], ?]+\s(?P<method>\w+)\([^;]*\{$)",
+    r"(?:(?:class|interface|enum|record)\s+(?P<name>\w+)"
+    r"|(?!return|throw|else)\w[\w<>\[\], ?]*\s(?P<method>\w+)\([^;]*\{$)",
     ".py": r"(?:async\s+)?(?:def|class)\s+(?P<name>\w+)",
     ".rs": r"(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*"
     r"(?:fn|struct|enum|trait|type)\s+(?P<name>\w+)",
@@ -67,29 +68,28 @@ def cut(text: str) -> str:
     return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT].rstrip() + TRUNCATED
 
 
-def block_end(lines: Sequence[str], start: int, indent: str, python: bool) -> int:
+def block_end(lines: Sequence[str], start: int, indent: str, closing: str) -> int:
     """The index of the last line of the block that line ``start`` opens, judged by indentation alone."""
     last = start
     for index in range(start + 1, len(lines)):
         line = lines[index]
         if not line.strip():
             continue
-        if line.startswith(tuple(indent + opening for opening in " \t){")):
-            last = index
-        else:
-            return index if line.startswith(indent + "}") and not python else last
+        if not line.startswith(tuple(indent + opening for opening in " \t){")):
+            return index if closing and line.startswith(indent + closing) else last
+        last = index
     return last
 
 
 def symbols(path: str, lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Functions and types of a file as (name, first line, last line), both from 1 and included."""
     suffix = PurePosixPath(path).suffix
-    pattern = PATTERNS.get(suffix)
-    for index, line in enumerate(lines if pattern else ()):
-        match = pattern.match(line) if pattern else None
-        if match is not None:
+    if suffix not in PATTERNS:
+        return
+    for index, line in enumerate(lines):
+        if match := PATTERNS[suffix].match(line):
             names = match.groupdict()
-            end = block_end(lines, index, names["indent"], suffix == ".py")
+            end = block_end(lines, index, names["indent"], "" if suffix == ".py" else "}")
             yield names["name"] or names["method"], index + 1, end + 1
 
 
