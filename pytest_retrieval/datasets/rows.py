@@ -1,0 +1,192 @@
+"""One line of a samples file: strict JSON, then fields read one by one.
+
+Faults are collected, not raised, so that a file with many mistakes is mended in one go. Every fault is
+one line, ``line N: field 'gold.files[2]': what is wrong; what to do``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
+
+from pytest_retrieval.model import distinct
+
+MAX_LINE = 4 * 1024 * 1024
+MAX_DEPTH = 200  # far below any interpreter's recursion limit, so that one file loads alike everywhere
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+_REPO = re.compile(r"(?!\.{1,2}/|-)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
+
+
+class RowError(ValueError):
+    """A line that is no row at all: the text says what is wrong with it."""
+
+
+def parse_row(line: bytes) -> dict[str, Any]:
+    """Read one line as a JSON object, with the standard library, so that its query prints back unchanged.
+
+    Raises :class:`RowError` for a line over 4 MiB, text that is not UTF-8 or not JSON, a repeated key,
+    ``NaN`` or ``Infinity``, a number too long to read, nesting over 200 levels, and any other value.
+    """
+    if len(line) > MAX_LINE:
+        raise RowError(f"larger than 4 MiB ({len(line)} bytes); a row must be smaller")
+    try:
+        row = _DECODER.decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RowError(f"not UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise RowError(
+            f"not JSON: {error.msg} at column {error.colno}; write one JSON object a line"
+        ) from None
+    except RecursionError:
+        raise RowError(f"nested deeper than {MAX_DEPTH} levels; flatten the row") from None
+    except RowError:
+        raise
+    except ValueError:
+        raise RowError("a number has too many digits; write it as a string") from None
+    if not isinstance(row, dict):
+        raise RowError(f"{kind_of(row)}, not a JSON object; write one JSON object a line")
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH and _deeper(row, MAX_DEPTH):
+        raise RowError(f"nested deeper than {MAX_DEPTH} levels; flatten the row")
+    return row
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise RowError(f"the key {key!a} is written twice in one object; keep one of them")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise RowError(f"{name} is not JSON; write null or a number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+
+
+def _deeper(value: object, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return any(isinstance(value, (dict, list)) for value in layer)
+
+
+def kind_of(value: object) -> str:
+    """What JSON calls ``value``, with its article, for messages."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def encodable(text: str) -> bool:
+    """Whether ``text`` can be written as UTF-8: it holds no lone surrogate."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Row:
+    """A row's fields, each checked as it is taken; what is wrong goes to ``faults``.
+
+    ``labels`` are the commits that need not be hexadecimal because their snapshots are named
+    explicitly: a collection of them, or True for any.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], line: int, faults: list[str], labels: Collection[str] | bool = False
+    ) -> None:
+        self.values = values
+        self.line = line
+        self.faults = faults
+        self.labels = labels
+
+    def fault(self, field: str, what: str) -> None:
+        """Note what is wrong with one field of this row."""
+        self.faults.append(f"line {self.line}: field {field!a}: {what}")
+
+    def string(self, field: str, hint: str) -> str:
+        """A required string, not empty and writable as UTF-8; ``hint`` says what to write there."""
+        value = self.values.get(field)
+        if value is None:
+            self.fault(field, f"missing; {hint}")
+        elif not isinstance(value, str):
+            self.fault(field, f"must be a string, not {kind_of(value)}; {hint}")
+        elif not value:
+            self.fault(field, f"empty; {hint}")
+        elif not encodable(value):
+            self.fault(field, f"holds half a surrogate pair, which is no text; {hint}")
+        else:
+            return value
+        return ""
+
+    def optional_string(self, field: str) -> str | None:
+        """A string as :meth:`string`, or None where the field is absent or null."""
+        if self.values.get(field) is None:
+            return None
+        return self.string(field, "write a string or leave the field out") or None
+
+    def mapping(self, field: str) -> Mapping[str, Any]:
+        """An object; absent and null count as empty."""
+        value = self.values.get(field)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.fault(field, f"must be an object, not {kind_of(value)}; write {{…}} or leave it out")
+            return {}
+        return value
+
+    def repo(self, value: str) -> str:
+        """``value`` if it can be a repository's name and part of a path, else a fault."""
+        if value and not _REPO.fullmatch(value):
+            self.fault("repo", f"{value[:80]!a} is not OWNER/NAME of letters, digits, '.', '_' and '-'")
+        return value
+
+    def commit(self, value: str) -> str:
+        """``value`` if it is a full commit or a label that is allowed here, else a fault."""
+        if not value or _COMMIT.fullmatch(value):
+            return value
+        allowed = self.labels is True or (not isinstance(self.labels, bool) and value in self.labels)
+        if not (allowed and _LABEL.fullmatch(value)):
+            self.fault(
+                "base_commit",
+                f"{value[:80]!a} is not 40 or 64 lower-case hex digits; write the whole commit"
+                " (a label is possible only where --snapshot OWNER/NAME@LABEL=SOURCE names its snapshot)",
+            )
+        return value
+
+    def paths(self, field: str, value: object) -> tuple[str, ...]:
+        """The distinct paths of a list of strings or objects with a ``path``, in order, as written."""
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            self.fault(field, f'must be a list of paths, not {kind_of(value)}; write ["path"]')
+            return ()
+        return distinct(filter(None, (self.path(f"{field}[{n}]", entry) for n, entry in enumerate(value))))
+
+    def path(self, field: str, entry: object) -> str:
+        """The path of one entry: a string, or an object with a ``path``; empty after a fault."""
+        if isinstance(entry, dict):
+            field, entry = f"{field}.path", entry.get("path")
+        if not isinstance(entry, str):
+            self.fault(
+                field, f'must be a path, not {kind_of(entry)}; write a string or an object with "path"'
+            )
+        elif not entry:
+            self.fault(field, "an empty path; write a path of the snapshot or remove the entry")
+        elif not encodable(entry):
+            self.fault(field, "holds half a surrogate pair, so it can name no file; write the path as UTF-8")
+        else:
+            return entry
+        return ""

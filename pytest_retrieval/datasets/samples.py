@@ -1,0 +1,142 @@
+"""Read a samples file: JSON Lines of benchmark rows, of hand-written rows, or of both."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_retrieval.datasets.arb import arb_sample
+from pytest_retrieval.datasets.queryset import queryset_sample
+from pytest_retrieval.datasets.rows import Row, RowError, parse_row
+from pytest_retrieval.errors import SampleError
+from pytest_retrieval.model import Sample, SampleFile
+
+MAX_FILE = 256 * 1024 * 1024
+MAX_FAULTS = 1000  # a file of another kind has a fault on each of its millions of lines
+_BOM = b"\xef\xbb\xbf"
+
+
+def load_samples(
+    path: Path,
+    *,
+    default: tuple[str, str] | None = None,
+    shown: str | None = None,
+    allow_labels: Collection[str] | bool = False,
+) -> SampleFile:
+    """Load the samples of ``path``; see :func:`parse_samples` for the other arguments.
+
+    ``shown`` is how messages and the result name the file. Raises :class:`SampleError` where the file
+    cannot be read, is larger than 256 MiB, or holds faults.
+    """
+    shown = str(path) if shown is None else shown
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise SampleError(shown, [_TOO_LARGE])
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SampleError(shown, [f"cannot be read: {reason}"]) from error
+    return parse_samples(data, shown, default, allow_labels=allow_labels)
+
+
+def parse_samples(
+    data: bytes,
+    shown: str,
+    default: tuple[str, str] | None = None,
+    *,
+    allow_labels: Collection[str] | bool = False,
+) -> SampleFile:
+    """Read the bytes of a samples file, one JSON object a line, blank lines skipped.
+
+    ``default`` is the (repository, commit) of short-form rows that name none. ``allow_labels`` holds the
+    commits that need not be hexadecimal, because their snapshots are named explicitly; True allows any.
+    Raises :class:`SampleError` with every fault of the file, each with its line and field.
+    """
+    if len(data) > MAX_FILE:
+        raise SampleError(shown, [_TOO_LARGE])
+    warnings = ["starts with a byte order mark, which was skipped"] if data.startswith(_BOM) else []
+    samples: list[Sample] = []
+    faults: list[str] = []
+    for number, line in _lines(data):
+        sample = _sample(line, number, faults, default, allow_labels)
+        if len(faults) > MAX_FAULTS:
+            raise SampleError(
+                shown, [*faults[:MAX_FAULTS], f"line {number}: too many faults; reading stopped"]
+            )
+        if sample is not None:
+            samples.append(sample)
+    if faults:
+        raise SampleError(shown, faults)
+    digest = hashlib.sha256(data).hexdigest()
+    return SampleFile(shown, digest, _numbered(samples, digest), (*warnings, *_repeats(samples)))
+
+
+_TOO_LARGE = "larger than 256 MiB; split the file"
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, numbered from 1; only LF ends a line (U+2028 may stand in a string)."""
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    stream = io.BytesIO(data)
+    stream.seek(start)
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            yield number, line.rstrip(b"\r\n")
+
+
+def _sample(
+    line: bytes,
+    number: int,
+    faults: list[str],
+    default: tuple[str, str] | None,
+    labels: Collection[str] | bool,
+) -> Sample | None:
+    """One line's sample, or None once ``faults`` say why there is none."""
+    before = len(faults)
+    try:
+        row = Row(parse_row(line), number, faults, labels)
+    except RowError as error:
+        faults.append(f"line {number}: {error}")
+        return None
+    sample = _of_shape(row, default)
+    return replace(sample, line=number) if sample is not None and len(faults) == before else None
+
+
+def _of_shape(row: Row, default: tuple[str, str] | None) -> Sample | None:
+    """Read a row by its shape: each kind of benchmark is known by a field that only it has."""
+    if "instance_id" in row.values:
+        row.fault("instance_id", "a ContextBench row, which this version does not read; remove the row")
+        return None
+    if "gold" not in row.values and (
+        "relevant" in row.values or "no_gold" in row.values or isinstance(row.values.get("query"), str)
+    ):
+        return queryset_sample(row, default)
+    return arb_sample(row)
+
+
+def _numbered(samples: Sequence[Sample], digest: str) -> tuple[Sample, ...]:
+    """The samples with their place in the file and their count among equal ids."""
+    seen: Counter[str] = Counter()
+    numbered = []
+    for place, sample in enumerate(samples):
+        numbered.append(replace(sample, row=place, ordinal=seen[sample.id], source=digest))
+        seen[sample.id] += 1
+    return tuple(numbered)
+
+
+def _repeats(samples: Sequence[Sample]) -> Iterator[str]:
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for sample in samples:
+        lines[sample.id].append(sample.line)
+    repeated = {name: places for name, places in lines.items() if len(places) > 1}
+    if repeated:
+        name, places = next(iter(repeated.items()))
+        yield (
+            f"repeated ids: {len(repeated)} (first {name[:80]!a}, lines {places[0]} and {places[1]});"
+            " they stay distinct by their order"
+        )
