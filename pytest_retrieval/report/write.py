@@ -1,0 +1,101 @@
+"""Files that matter are written beside themselves, synced and renamed: a reader sees the old or the new."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pytest_retrieval.errors import ReportError
+
+DEFAULT_FOLDER = ".retrieval"
+_NOT_SUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # some file systems cannot sync a directory
+
+
+def write_report(path: Path, chunks: Iterable[bytes]) -> None:
+    """Replace ``path`` by the joined ``chunks`` and one line feed, atomically and durably.
+
+    A symbolic link is written through; the mode is what the umask gives. Raises ReportError when the file
+    cannot be written; the old one is then still there, and nothing else is left.
+    """
+    with _explained(path):
+        target = _target(path)
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+        try:
+            _fill(temporary, chunks)
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        _sync_folder(target.parent)
+
+
+def check_writable(path: Path) -> None:
+    """Raise ReportError, one line, if :func:`write_report` could not write ``path``; leave nothing behind."""
+    with _explained(path):
+        target = _target(path)
+        probe = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+        os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+        probe.unlink()
+
+
+def default_report(root: Path) -> Path:
+    """``.retrieval/report.json`` under ``root``; the folder is made, with a ``.gitignore`` that hides it.
+
+    Raises ReportError when the folder cannot be made.
+    """
+    folder = root / DEFAULT_FOLDER
+    with _explained(folder):
+        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore:
+            ignore.write("*\n")
+    return folder / "report.json"
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ReportError(f"cannot write the report {path}: {error.strerror or error}") from error
+
+
+def _target(path: Path) -> Path:
+    """The file that ``path`` names after links, which is absent or a regular file."""
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.lstat().st_mode
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            raise ReportError(f"cannot write the report {path}: {target.parent} is not a folder") from None
+        return target
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise ReportError(f"cannot write the report {path}: it is {kind}")
+    return target
+
+
+def _fill(temporary: Path, chunks: Iterable[bytes]) -> None:
+    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    with os.fdopen(descriptor, "wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+        stream.write(b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED:
+            raise
+    finally:
+        os.close(descriptor)
