@@ -59,7 +59,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise RowError(f"the key {key!a} is written twice in one object; keep one of them")
+        raise RowError(f"the key {key[:80]!a} is written twice in one object; keep one of them")
     return found
 
 
@@ -114,7 +114,7 @@ class Row:
 
     def fault(self, field: str, what: str) -> None:
         """Note what is wrong with one field of this row."""
-        self.faults.append(f"line {self.line}: field {field!a}: {what}")
+        self.faults.append(f"line {self.line}: field {field[:80]!a}: {what}")
 
     def string(self, field: str, hint: str) -> str:
         """A required string, not empty and writable as UTF-8; ``hint`` says what to write there."""
