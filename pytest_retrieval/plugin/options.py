@@ -140,6 +140,11 @@ def from_command_line(config: pytest.Config, name: str) -> bool:
     return getattr(config.option, _dest(name), None) is not None
 
 
+def given(config: pytest.Config, name: str) -> bool:
+    """Whether the option was typed or stands in the ini file."""
+    return bool(_given(config, name))
+
+
 def _given(config: pytest.Config, name: str) -> str | list[str] | None:
     typed: str | list[str] | None = getattr(config.option, _dest(name), None)
     if typed is not None:

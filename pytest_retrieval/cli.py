@@ -1,0 +1,82 @@
+"""The console command ``pytest-retrieval``: what is not a test run of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_retrieval import __version__, resources
+from pytest_retrieval.errors import RetrievalError, UsageError, closest
+
+USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code (2 for usage, else what the command says)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(words)
+    if rest and options.command is not run:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        return int(options.command(options, rest))
+    except UsageError as error:
+        sys.stderr.write(f"pytest-retrieval: {error}\n")
+        return USAGE
+    except (RetrievalError, OSError) as error:
+        sys.stderr.write(f"pytest-retrieval: {error}\n")
+        return 1
+
+
+def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Run shipped suites with pytest; every further argument is pytest's."""
+    import pytest
+
+    return int(pytest.main([*(word for name in options.suite for word in _suite(name)), *rest]))
+
+
+def snapshot(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Say what a snapshot holds, or what one view of it hides."""
+    from pytest_retrieval.snapshots.difference import describe, difference
+
+    with tempfile.TemporaryDirectory(prefix="pytest-retrieval-") as scratch:
+        if options.diff is None:
+            lines = describe(options.snapshot, Path.cwd(), Path(scratch))
+        else:
+            lines = difference(options.snapshot, *options.diff, Path.cwd(), Path(scratch))
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def _suite(name: str) -> list[str]:
+    folder = resources.suites()
+    known = sorted(path.parent.name for path in folder.glob("*/test_*.py"))
+    if name != "all" and name not in known:
+        raise UsageError(f"no suite {name!r}{closest(name, known)} (known: {', '.join(known)}, all)")
+    if folder.parent.name == "pytest_retrieval":
+        # As a package name, the suite's place in site-packages does not become pytest's root directory.
+        return ["--pyargs", "pytest_retrieval.suites" + ("" if name == "all" else f".{name}")]
+    return [str(folder if name == "all" else folder / name)]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pytest-retrieval", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"pytest-retrieval {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    running = commands.add_parser("run", help="run shipped suites: run code2test --arms=grep,bm25", allow_abbrev=False)
+    running.add_argument("suite", nargs="+", help="a suite's name, or all; further options are pytest's")
+    running.set_defaults(command=run)
+
+    looking = commands.add_parser("snapshot", help="what a snapshot holds, and what a view of it hides")
+    looking.add_argument("snapshot", metavar="[OWNER/NAME@COMMIT=]SOURCE", help="as for --snapshot")
+    looking.add_argument("--diff", nargs=2, metavar=("VIEW", "VIEW"), help="compare two views: --diff arb full")
+    looking.set_defaults(command=snapshot)
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,65 @@
+"""The door to pytest. This module is loaded in every pytest run of an environment, so it imports nothing
+but the table of options; everything else waits for a bench item or one of our options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_retrieval.plugin import options
+
+if TYPE_CHECKING:
+    from pytest_retrieval.plugin.role import Role
+
+ROLE = pytest.StashKey["Role"]()
+
+MARKERS = (
+    "retrieval(task=None, samples=None, corpus=None, snapshot=None, release=None): judge samples of a benchmark, "
+    "one item each; paths are relative to the test file",
+    "sample(repo, task, stratum, fold, language, id): what an item judges, to choose by: "
+    "-m \"sample(language='go')\"",
+    "fold_A: samples of fold A",
+    "fold_B: samples of fold B",
+    "fold_unassigned: samples of repositories outside the frozen folds",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register the long options and their ini twins."""
+    options.add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register what a user's conftest may implement."""
+    from pytest_retrieval import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
+    """Add the short forms last, when it is known which names others have taken."""
+    yield
+    options.add_short_forms(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers, offer the fixtures, and check the options that were given."""
+    from pytest_retrieval.plugin import fixtures
+    from pytest_retrieval.plugin.role import Role
+
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    config.stash[ROLE] = role = Role(config)
+    config.pluginmanager.register(fixtures, "retrieval-fixtures")
+    config.pluginmanager.register(role, "retrieval-role")
+    role.check_options()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Let go of everything that the run made."""
+    if (role := config.stash.get(ROLE, None)) is not None:
+        role.close()

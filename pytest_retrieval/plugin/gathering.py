@@ -1,0 +1,184 @@
+"""The controller's side: outcomes come off the test reports, are journalled, and become the report.
+
+Without xdist the one process plays both roles, through the same hooks.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from pytest_retrieval import __version__
+from pytest_retrieval.bench.judge import Outcome
+from pytest_retrieval.errors import ReportError
+from pytest_retrieval.plugin.plan import Plan
+from pytest_retrieval.report import build, canonical, journal, write
+
+if TYPE_CHECKING:
+    from pytest_retrieval.plugin.session import BenchSession
+
+ATTRIBUTE = "retrieval_outcome"
+
+
+def encode(outcome: Outcome) -> bytes:
+    """The one encoding of an outcome: what travels, what is journalled, and what the report is made of."""
+    snapshot = None if outcome.snapshot is None else dict(outcome.snapshot)
+    return canonical.encode({"detail": dict(outcome.detail), "snapshot": snapshot})
+
+
+class Gathering:
+    """Collects outcomes by node id; a later attempt replaces an earlier one, an answer beats a crash."""
+
+    def __init__(self, bench: BenchSession, plan: Plan) -> None:
+        self.bench = bench
+        self.plan = plan
+        self.summary: Mapping[str, Any] | None = None
+        self.troubles: list[str] = []
+        self.interrupted = False
+        self._journal: journal.Journal | None = None
+        self._attempts: dict[str, int] = {}
+        self._crashes: set[str] = set()
+        self._started = time.time()
+        self._stopped_early = False
+
+    @property
+    def gathered(self) -> int:
+        """How many samples have an outcome."""
+        return len(self._attempts)
+
+    @property
+    def journal_path(self) -> Path | None:
+        """Where the outcomes are kept until the report is written, once there is one."""
+        return None if self._journal is None else self._journal.path
+
+    def opening_lines(self) -> list[str]:
+        """What is about to run, for the terminal."""
+        plan, settings = self.plan, self.bench.settings
+        chosen = len(plan.chosen)
+        samples = f"{chosen} samples" if chosen == plan.of else f"{chosen} of {plan.of} samples"
+        labels = ", ".join(arm.label for arm in settings.arms)
+        return [f"retrieval: {samples}, {plan.snapshots()} snapshots to build, arms: {labels}"]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the outcome off its report before other plugins keep the report."""
+        payload = report.__dict__.pop(ATTRIBUTE, None)
+        if payload is not None:
+            self._attempts[report.nodeid] = self._attempts.get(report.nodeid, 0) + 1
+            self._opened().append(report.nodeid, payload)
+        elif str(report.when) == "???":  # xdist's report of an item whose worker died
+            self._crashes.add(report.nodeid)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Tell an interrupt from xdist's way of stopping at ``-x`` and ``--maxfail``."""
+        self._stopped_early = str(excinfo.value).startswith("stopping after")
+
+    def finish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Publish the report and set the exit code; an interrupted run keeps its journal instead."""
+        broken = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        if broken and not self._stopped_early:
+            self.interrupted = True
+            self._opened().keep()
+            return
+        try:
+            self._publish()
+        except ReportError as error:
+            self.troubles.append(str(error))
+            self._opened().keep()
+        if session.exitstatus == pytest.ExitCode.OK and self._fails():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _fails(self) -> bool:
+        if self.summary is None or self.troubles:
+            return True
+        return any(gate["status"] != "passed" for gate in self.summary["gates"])
+
+    def _opened(self) -> journal.Journal:
+        if self._journal is None:
+            report = self.bench.report_path()
+            self._journal = journal.Journal(report)
+            self._journal.start({"version": __version__})
+        return self._journal
+
+    def _publish(self) -> None:
+        """Write the report; where its disk is full, in the temporary folder, so that nothing is lost."""
+        built = build.build(self._header(), self._outcomes(), self.bench.settings.gates)
+        self.summary = built.summary
+        self._judge_faults(built.summary)
+        path = self.bench.report_path()
+        try:
+            write.write_report(path, built.chunks())
+        except ReportError as error:
+            rescue = Path(tempfile.mkdtemp(prefix="pytest-retrieval-report-")) / path.name
+            write.write_report(rescue, built.chunks())
+            raise ReportError(f"{error}; it was written to {rescue}") from error
+        self._opened().publish()
+
+    def _judge_faults(self, summary: Mapping[str, Any]) -> None:
+        tolerance = self.bench.settings.tolerance
+        faulty = summary["selection"]["faulty"]
+        if tolerance is not None and not tolerance.allows(faulty, len(self.plan.chosen)):
+            self.troubles.append(f"{faulty} samples with faults: more than --retrieval-max-errors allows")
+
+    def _outcomes(self) -> Iterator[Mapping[str, Any]]:
+        """Every outcome, decoded; attempts above one are noted, samples of dead workers become faults."""
+        for (nodeid, attempts), payload in zip(self._attempts.items(), self._opened().outcomes(), strict=True):
+            outcome: dict[str, Any] = orjson.loads(payload)
+            if attempts > 1:
+                outcome["detail"]["attempts"] = attempts
+            yield outcome
+        for nodeid in self._crashes - self._attempts.keys():
+            entry = self.plan.entries[nodeid]
+            sample = self.bench.sample_of(self.plan.sources[entry.source]["path"], entry.row)
+            lost = self.bench.judge.lost(sample, "the worker died while it ran this sample", status="crashed")
+            yield {"detail": lost.detail, "snapshot": None}
+
+    def _header(self) -> dict[str, Any]:
+        plan = self.plan
+        return {
+            "version": __version__,
+            "limit": self.bench.settings.limit,
+            "sources": plan.ordered_sources(),
+            "skipped": dict(plan.skipped),
+            "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
+            "arms": self.bench.arm_facts(),
+            "environment": self._environment(),
+        }
+
+    def _lost(self) -> list[dict[str, Any]]:
+        """The chosen samples without an answer, each with why."""
+        lost = []
+        for nodeid in self.plan.chosen:
+            if nodeid not in self._attempts:
+                entry = self.plan.entries[nodeid]
+                why = "worker died" if nodeid in self._crashes else "not run"
+                lost.append({"source": entry.source, "id": entry.id, "ordinal": entry.ordinal, "why": why})
+        return lost
+
+    def _environment(self) -> dict[str, Any]:
+        workers = getattr(self.bench.config.option, "numprocesses", None) or 0
+        return {
+            "workers": workers,
+            "contended": workers > 1,
+            "python": platform.python_version(),
+            "implementation": platform.python_implementation(),
+            "platform": sys.platform,
+            "cpus": os.cpu_count(),
+            "started_at": datetime.fromtimestamp(self._started, UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.time() - self._started, 3),
+        }
+
+
+def attach(report: pytest.TestReport, outcome: Outcome) -> None:
+    """Put an outcome on its item's call report, as bytes: the one form that every transport takes."""
+    setattr(report, ATTRIBUTE, encode(outcome))

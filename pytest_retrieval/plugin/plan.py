@@ -1,0 +1,126 @@
+"""What was collected and what was chosen: the controller's only knowledge of items that workers run.
+
+A worker writes its plan into the run's folder before it reports its collection, for the controller of a
+distributed run collects nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_retrieval.model import Sample, SampleFile
+
+PLAN_FILE = "plan.json"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One bench item: its sample by source (SHA-256) and row, and the keys of order and locality."""
+
+    source: str
+    row: int
+    id: str
+    ordinal: int
+    repo: str
+    snapshot: str
+    task: str
+    fold: str
+    stratum: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """The bench items of a session by node id, the files they come from, and the choice among them.
+
+    ``of`` counts the samples of all suites before anything chose among them; ``chosen`` lists the node ids
+    that are to run.
+    """
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    chosen: list[str] = field(default_factory=list)
+    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    of: int = 0
+
+    def add(self, nodeid: str, sample: Sample) -> None:
+        """Note a collected item."""
+        self.entries[nodeid] = Entry(
+            sample.source,
+            sample.row,
+            sample.id,
+            sample.ordinal,
+            sample.repo,
+            sample.snapshot,
+            sample.task,
+            sample.fold,
+            sample.stratum,
+        )
+
+    def add_source(self, sample_file: SampleFile) -> None:
+        """Note a samples file."""
+        self.sources[sample_file.sha256] = {
+            "path": sample_file.path,
+            "sha256": sample_file.sha256,
+            "rows": len(sample_file.samples),
+            "kept": len(sample_file.kept),
+        }
+
+    def count_skipped(self, reasons: Iterable[str]) -> None:
+        """Note rows that are not judged, by reason."""
+        self.skipped.update(reasons)
+
+    def ordered_sources(self) -> list[dict[str, Any]]:
+        """The files in the order of the report: by path, then digest, whatever was collected first."""
+        return sorted(self.sources.values(), key=lambda source: (source["path"], source["sha256"]))
+
+    def choose(self, nodeids: Iterable[str]) -> None:
+        """Note which items were chosen to run; others than bench items are left out."""
+        self.chosen = [nodeid for nodeid in nodeids if nodeid in self.entries]
+
+    def snapshots(self) -> int:
+        """How many distinct snapshots the chosen items ask for."""
+        return len({self.entries[nodeid].snapshot for nodeid in self.chosen})
+
+    def keys(self, nodeids: Sequence[str]) -> list[str] | None:
+        """For each node id the repository whose texts it shares, or None when no bench item is chosen."""
+        if not self.chosen:
+            return None
+        return [
+            self.entries[nodeid].repo if nodeid in self.entries else nodeid.partition("::")[0]
+            for nodeid in nodeids
+        ]
+
+    def write(self, folder: Path) -> None:
+        """Leave the plan in ``folder``, unless another worker of the run has done so."""
+        target = folder / PLAN_FILE
+        if target.exists():
+            return
+        record = {
+            "entries": {
+                nodeid: [getattr(entry, name) for name in Entry.__slots__]
+                for nodeid, entry in self.entries.items()
+            },
+            "chosen": self.chosen,
+            "sources": self.sources,
+            "skipped": dict(self.skipped),
+            "of": self.of,
+        }
+        temporary = folder / f"{PLAN_FILE}.{os.getpid()}"
+        temporary.write_text(json.dumps(record), encoding="utf-8")
+        temporary.replace(target)
+
+    @classmethod
+    def read(cls, folder: Path) -> Plan | None:
+        """The plan that a worker left in ``folder``, or None when no worker collected a bench item."""
+        try:
+            record = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        entries = {nodeid: Entry(*values) for nodeid, values in record["entries"].items()}
+        return cls(entries, record["chosen"], record["sources"], Counter(record["skipped"]), record["of"])

@@ -1,0 +1,169 @@
+"""What this process does in the run: all of it, or the controller's or a worker's part.
+
+Kept light: until a bench item is collected or one of our options is given, no other room is opened.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_retrieval.errors import RetrievalError
+from pytest_retrieval.plugin import options
+from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
+
+if TYPE_CHECKING:
+    from pytest_retrieval.plugin.gathering import Gathering
+    from pytest_retrieval.plugin.plan import Plan
+    from pytest_retrieval.plugin.session import BenchSession
+
+WORKER_INPUT = "retrieval_run"
+
+
+class Role:
+    """The hooks of one process; ``bench`` is its state and ``gathering`` the report it will write."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        workerinput: dict[str, str] | None = getattr(config, "workerinput", None)
+        self.is_worker = workerinput is not None
+        self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
+        self.gathering: Gathering | None = None
+        if config.pluginmanager.hasplugin("xdist") and not self.is_worker:
+            from pytest_retrieval.plugin.workers import Workers
+
+            config.pluginmanager.register(Workers(self), "retrieval-workers")
+
+    @property
+    def bench(self) -> BenchSession:
+        """The state of this process, made at first use."""
+        if BENCH not in self.config.stash:
+            from pytest_retrieval.plugin.session import BenchSession
+
+            self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
+        return self.config.stash[BENCH]
+
+    @property
+    def started(self) -> bool:
+        """Whether anything asked for the state of this process."""
+        return BENCH in self.config.stash
+
+    def shared_path(self) -> Path:
+        """The path of the run's private folder, which need not exist."""
+        if self.run_path is None:
+            from pytest_retrieval.snapshots.scratch import RunFolder
+
+            self.run_path = RunFolder.name_only()
+        return self.run_path
+
+    def check_options(self) -> None:
+        """Check given options and load the files they name: one line and exit code 4 for a mistake."""
+        if self.is_worker or not any(options.given(self.config, option.name) for option in options.OPTIONS):
+            return
+        try:
+            self.bench.check()
+        except RetrievalError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def parametrize(self, metafunc: pytest.Metafunc) -> None:
+        """Make the items of a function with the ``retrieval`` marker."""
+        from pytest_retrieval.plugin import collection
+
+        collection.parametrize(metafunc, self.bench)
+
+    def adopt(self, plan: Plan) -> None:
+        """Take on the controller's part of a run with bench items: gather, and write the report."""
+        from pytest_retrieval.plugin.gathering import Gathering
+
+        self.gathering = Gathering(self.bench, plan)
+        self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
+
+    def close(self) -> None:
+        """Close arms and snapshots; the process that owns the run removes its folder."""
+        if self.started:
+            self.bench.close()
+        if self.run_path is not None and not self.is_worker:
+            from pytest_retrieval.snapshots.scratch import RunFolder
+
+            RunFolder.remove(self.run_path)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note the bench items and give them keywords before anything chooses among them."""
+        if self.started:
+            from pytest_retrieval.plugin import collection
+
+            collection.drop_empty(items)
+            collection.enrol(items, self.bench)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what was chosen; a worker leaves that where the controller finds it."""
+        if not self.started or session.config.option.collectonly:
+            return
+        plan = self.bench.plan
+        plan.choose(item.nodeid for item in session.items)
+        if not plan.chosen:
+            return
+        if self.is_worker:
+            plan.write(self.bench.scratch)
+        else:
+            self.adopt(plan)
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Before the first item: what will be run."""
+        if self.gathering is None:
+            return []
+        return self.gathering.opening_lines()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Turn SIGTERM into a keyboard interrupt, so that everything is put away as after Ctrl-C."""
+        if not self.started:
+            return (yield)
+        with interrupted_by_sigterm():
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put the item's outcome on its call report."""
+        report = yield
+        if report.when == "call" and (outcome := item.stash.get(OUTCOME, None)) is not None:
+            from pytest_retrieval.plugin.gathering import attach
+
+            attach(report, outcome)
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Publish the report; a failed gate makes a green run red."""
+        if self.gathering is not None:
+            self.gathering.finish(session, exitstatus)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table, the verdicts and the report's path."""
+        if self.gathering is not None:
+            from pytest_retrieval.plugin import terminal
+
+            terminal.summarise(terminalreporter, self.gathering)
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Within the block SIGTERM raises KeyboardInterrupt in the main thread; afterwards it is as before."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt("SIGTERM")

@@ -1,0 +1,272 @@
+"""Our scheduler for ``--dist load``: a repository stays with one worker for as long as nobody idles.
+
+Neighbouring snapshots of a repository share nearly all of their files, so a worker that stays in one
+repository counts each text once. That is a speed hint only: any worker can run any item. The class is
+written from xdist's ``Scheduling`` protocol alone, because its scope schedulers hang or run an item twice
+after a killed worker.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadScheduling
+from xdist.workermanage import parse_tx_spec_config
+
+if TYPE_CHECKING:
+    import pytest
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
+    from xdist.workermanage import WorkerController
+
+Keys = Callable[[Sequence[str]], "list[str] | None"]
+
+# A worker starts an item only when it knows the next one, so it must hold two; a few more hide the way
+# from the controller to the worker and back, and are all that is rescheduled when a worker dies.
+_FLOOR = 3
+_CEILING = 32
+
+
+class Shelf:
+    """The items of one repository that were not handed out yet, and the worker that takes from it."""
+
+    def __init__(self, key: str, indices: Sequence[int]) -> None:
+        self.key = key
+        self.indices = deque(indices)
+        self.owner: WorkerController | None = None
+
+    def split(self) -> Shelf:
+        """A new shelf with the rear half, for a worker that would idle otherwise."""
+        count = (len(self.indices) + 1) // 2
+        rear = [self.indices.pop() for _ in range(count)]
+        return Shelf(self.key, rear[::-1])
+
+
+class RepositoryScheduling:
+    """Hands out items repository by repository; see the module's text. Implements xdist's protocol."""
+
+    def __init__(self, numnodes: int, keys: Sequence[str], log: Callable[[str], None]) -> None:
+        self.numnodes = numnodes
+        self._log = log
+        self._collection: Sequence[str] = ()
+        self._keys = keys
+        self._shelves: list[Shelf] = []
+        self._waiting = 0
+        self._sent: dict[WorkerController, deque[int]] = {}
+        self._ready: set[WorkerController] = set()
+        self._scheduled = False
+
+    @property
+    def nodes(self) -> list[WorkerController]:
+        """The workers that are alive."""
+        return list(self._sent)
+
+    @property
+    def collection_is_completed(self) -> bool:
+        """Whether as many workers as were asked for have collected."""
+        return self._scheduled or len(self._ready) >= self.numnodes
+
+    @property
+    def tests_finished(self) -> bool:
+        """Whether nothing waits and every worker has at most the item that a shutdown releases."""
+        return self.collection_is_completed and not self._waiting and all(len(s) < 2 for s in self._sent.values())
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether any item waits or runs."""
+        return bool(self._waiting) or any(self._sent.values())
+
+    def add_node(self, node: WorkerController) -> None:
+        """A worker has started."""
+        self._sent[node] = deque()
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        """A worker has collected; one that sees other items than the first gets none."""
+        if not self._collection:
+            self._collection = list(collection)
+        if list(collection) != list(self._collection):
+            self._log(f"{node.gateway.id} collected other items than the first worker; it gets none")
+            if self._scheduled:
+                node.shutdown()
+            return
+        self._ready.add(node)
+
+    def schedule(self) -> None:
+        """Start, or give a replaced worker its share."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._put_back(range(len(self._collection)))
+        for node in self.nodes:
+            self._feed(node)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """An item is done: its worker may take more."""
+        sent = self._sent[node]
+        if sent and sent[0] == item_index:
+            sent.popleft()
+        else:
+            sent.remove(item_index)
+        self._feed(node)
+
+    def mark_test_pending(self, item: str) -> None:
+        """An item is to run again, at a crash handler's request."""
+        self._put_back([self._collection.index(item)])
+        for node in self.nodes:
+            self._feed(node)
+
+    def remove_pending_tests_from_node(self, node: WorkerController, indices: Sequence[int]) -> None:
+        """Nothing is ever stolen from a worker: what it may lose was never sent."""
+        raise NotImplementedError("RepositoryScheduling sends no steal command")
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """A worker is gone: the item that it ran is returned, the others wait again."""
+        sent = self._sent.pop(node)
+        self._ready.discard(node)
+        for shelf in self._shelves:
+            if shelf.owner is node:
+                shelf.owner = None
+        if not sent:
+            return None
+        crashed = self._collection[sent.popleft()]
+        self._put_back(sent)
+        for other in self.nodes:
+            self._feed(other)
+        return crashed
+
+    def _put_back(self, indices: Sequence[int] | deque[int] | range) -> None:
+        shelves: dict[str, list[int]] = {}
+        for index in indices:
+            shelves.setdefault(self._keys[index], []).append(index)
+        self._shelves.extend(Shelf(key, found) for key, found in shelves.items())
+        self._waiting += len(indices)
+
+    def _feed(self, node: WorkerController) -> None:
+        if node.shutting_down or node not in self._ready:
+            return
+        sent = self._sent[node]
+        if self._waiting and len(sent) < _FLOOR:
+            share = self._waiting // (len(self._ready) * 8)
+            batch = self._take(node, min(_CEILING, max(_FLOOR, share)))
+            sent.extend(batch)
+            node.send_runtest_some(batch)
+        if not self._waiting:
+            # Lets the worker run the item that it holds back until it knows the next one.
+            node.shutdown()
+
+    def _take(self, node: WorkerController, count: int) -> list[int]:
+        batch: list[int] = []
+        while self._waiting and len(batch) < count:
+            shelf = self._shelf_for(node)
+            batch.append(shelf.indices.popleft())
+            self._waiting -= 1
+            if not shelf.indices:
+                self._shelves.remove(shelf)
+        return batch
+
+    def _shelf_for(self, node: WorkerController) -> Shelf:
+        """The worker's own shelf, else the largest that is free, else half of the largest."""
+        own = next((shelf for shelf in self._shelves if shelf.owner is node), None)
+        if own is not None:
+            return own
+        free = [shelf for shelf in self._shelves if shelf.owner is None]
+        shelf = max(free or self._shelves, key=lambda shelf: len(shelf.indices))
+        if not free and len(shelf.indices) > 1:
+            shelf = shelf.split()
+            self._shelves.append(shelf)
+        if shelf.owner is None:
+            shelf.owner = node
+        return shelf
+
+
+class LoadOrRepository:
+    """``--dist load`` as long as it is unknown what was collected, then the scheduler that fits.
+
+    A run without bench items must see xdist's own scheduler, whatever else is installed.
+    """
+
+    def __init__(self, config: pytest.Config, log: Producer, keys: Keys) -> None:
+        self._config = config
+        self._log = log
+        self._keys = keys
+        self._numnodes = len(parse_tx_spec_config(config))
+        self._nodes: list[WorkerController] = []
+        self._collections: dict[WorkerController, Sequence[str]] = {}
+        self._chosen: Scheduling | None = None
+
+    @property
+    def nodes(self) -> list[WorkerController]:
+        """The workers that are alive."""
+        return self._chosen.nodes if self._chosen else list(self._nodes)
+
+    @property
+    def collection_is_completed(self) -> bool:
+        """Whether as many workers as were asked for have collected."""
+        if self._chosen:
+            return self._chosen.collection_is_completed
+        return len(self._collections) >= self._numnodes
+
+    @property
+    def tests_finished(self) -> bool:
+        """Whether every item is done."""
+        return self._chosen.tests_finished if self._chosen else False
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether any item waits or runs."""
+        return self._chosen.has_pending if self._chosen else False
+
+    def add_node(self, node: WorkerController) -> None:
+        """A worker has started."""
+        if self._chosen:
+            self._chosen.add_node(node)
+        else:
+            self._nodes.append(node)
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        """A worker has collected."""
+        if self._chosen:
+            self._chosen.add_node_collection(node, collection)
+        else:
+            self._collections[node] = collection
+
+    def schedule(self) -> None:
+        """Choose, at the first call, and hand on."""
+        if self._chosen is None:
+            self._chosen = self._choose()
+            for node in self._nodes:
+                self._chosen.add_node(node)
+            for node, collection in self._collections.items():
+                self._chosen.add_node_collection(node, collection)
+        self._chosen.schedule()
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """An item is done."""
+        self._running().mark_test_complete(node, item_index, duration)
+
+    def mark_test_pending(self, item: str) -> None:
+        """An item is to run again."""
+        self._running().mark_test_pending(item)
+
+    def remove_pending_tests_from_node(self, node: WorkerController, indices: Sequence[int]) -> None:
+        """Items were taken from a worker."""
+        self._running().remove_pending_tests_from_node(node, indices)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """A worker is gone."""
+        if self._chosen:
+            return self._chosen.remove_node(node)
+        self._nodes.remove(node)
+        self._collections.pop(node, None)
+        return None
+
+    def _running(self) -> Scheduling:
+        assert self._chosen is not None, "no item completes before the first schedule()"
+        return self._chosen
+
+    def _choose(self) -> Scheduling:
+        keys = self._keys(next(iter(self._collections.values())))
+        if keys is None:
+            return LoadScheduling(self._config, self._log)
+        return RepositoryScheduling(self._numnodes, keys, self._log)

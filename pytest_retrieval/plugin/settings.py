@@ -1,0 +1,159 @@
+"""The options, checked and made into values: every mistake is one line naming the option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_retrieval.errors import UsageError
+from pytest_retrieval.plugin import options
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_retrieval.arms.base import Arm
+    from pytest_retrieval.arms.registry import ArmSpec
+    from pytest_retrieval.gates.grammar import Gate
+
+LIMITS = range(1, 51)
+DEFAULT_LIMIT = 20
+DEFAULT_REPORT = ".retrieval/report.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How many samples with faults a run may have: a count, or a percentage of the judged samples."""
+
+    amount: float
+    percent: bool = False
+
+    def allows(self, faulty: int, judged: int) -> bool:
+        """Whether ``faulty`` of ``judged`` samples are within the tolerance."""
+        return faulty <= (self.amount * judged / 100 if self.percent else self.amount)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run was asked to do; paths are absolute, snapshot names as typed."""
+
+    arms: tuple[ArmSpec, ...]
+    samples: tuple[Path, ...]
+    corpora: tuple[str, ...]
+    snapshots: tuple[str, ...]
+    release: Path | None
+    limit: int
+    max_samples: int | None
+    tasks: tuple[str, ...]
+    report: Path
+    explicit_report: bool
+    gates: tuple[Gate, ...]
+    tolerance: Tolerance | None
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Check every option of ``config``; raises :class:`UsageError` with one line."""
+    from pytest_retrieval.arms.registry import parse_arms
+    from pytest_retrieval.gates import grammar
+
+    arms = parse_arms(options.values(config, "arms"), offered_arms(config))
+    limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
+    gates = tuple(grammar.parse(text) for text in options.values(config, "gate"))
+    for gate in gates:
+        grammar.check(gate, arms=[arm.label for arm in arms], groups=None, limit=limit)
+    maximum = options.value(config, "max-samples")
+    release = options.value(config, "release")
+    report = options.value(config, "report")
+    return Settings(
+        arms=arms,
+        samples=tuple(_path(config, "samples", text) for text in options.values(config, "samples")),
+        corpora=tuple(_source(config, "corpus", text) for text in options.values(config, "corpus")),
+        snapshots=tuple(_source(config, "snapshot", text) for text in options.values(config, "snapshot")),
+        release=None if release is None else _path(config, "release", release),
+        limit=limit,
+        max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
+        tasks=tuple(_split(options.values(config, "task-type"))),
+        report=default_report(config) if report is None else _path(config, "report", report),
+        explicit_report=report is not None,
+        gates=gates,
+        tolerance=_tolerance(options.value(config, "max-errors")),
+    )
+
+
+def offered_arms(config: pytest.Config) -> dict[str, Callable[[], Arm]]:
+    """The arms of every conftest, by name."""
+    offered: dict[str, Callable[[], Arm]] = {}
+    for arms in config.hook.pytest_retrieval_arms(config=config):
+        for name, factory in _named(arms):
+            if name in offered:
+                raise UsageError(f"pytest_retrieval_arms: two conftests offer an arm named {name!r}; rename one")
+            offered[name] = factory
+    return offered
+
+
+def default_report(config: pytest.Config) -> Path:
+    """``.retrieval/report.json`` under the root directory, or where pytest was started if that is ``/``."""
+    root = config.rootpath
+    if root == Path(root.anchor):
+        root = config.invocation_params.dir
+    return root / DEFAULT_REPORT
+
+
+def _named(arms: object) -> list[tuple[str, Callable[[], Arm]]]:
+    if isinstance(arms, Mapping):
+        return list(arms.items())
+    if isinstance(arms, list | tuple):
+        named = [(getattr(arm, "name", ""), arm) for arm in arms]
+        if all(isinstance(name, str) and name for name, _ in named):
+            return named
+    raise UsageError(
+        "pytest_retrieval_arms: return a list of Arm subclasses, each with a name, or a mapping from name "
+        f"to a function that makes the arm, not {arms!r:.80}"
+    )
+
+
+def _path(config: pytest.Config, name: str, text: str) -> Path:
+    """A path typed on the command line is relative to where pytest was started, one of an ini file to it."""
+    if options.from_command_line(config, name) or config.inipath is None:
+        base = config.invocation_params.dir
+    else:
+        base = config.inipath.parent
+    return base / Path(text).expanduser()
+
+
+def _source(config: pytest.Config, name: str, text: str) -> str:
+    """A source with its path made absolute relative to the same base; see ``snapshots.catalog.rebase``."""
+    from pytest_retrieval.snapshots.catalog import rebase
+
+    return rebase(text, _path(config, name, "."))
+
+
+def _split(texts: tuple[str, ...]) -> list[str]:
+    return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+
+
+def _number(config: pytest.Config, name: str, default: int, allowed: range) -> int:
+    text = options.value(config, name)
+    if text is None:
+        return default
+    try:
+        number = int(text)
+    except ValueError:
+        number = allowed.start - 1
+    if number not in allowed:
+        upper = f" to {allowed.stop - 1}" if allowed.stop < 10**9 else " or more"
+        raise UsageError(f"--retrieval-{name}: {text!r} is not a whole number of {allowed.start}{upper}")
+    return number
+
+
+def _tolerance(text: str | None) -> Tolerance | None:
+    if text is None:
+        return None
+    try:
+        tolerance = Tolerance(float(text.rstrip("%")), text.endswith("%"))
+    except ValueError:
+        tolerance = Tolerance(-1)
+    if not 0 <= tolerance.amount < float("inf"):
+        raise UsageError(f"--retrieval-max-errors: {text!r} is neither a number of samples (3) nor a percentage (2%)")
+    return tolerance

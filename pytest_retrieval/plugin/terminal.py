@@ -1,0 +1,36 @@
+"""The table at the end: one row per arm, then what a reader must know before believing it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pytest_retrieval.report import table
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_retrieval.plugin.gathering import Gathering
+
+_COLOURS = {"good": {"green": True}, "bad": {"red": True, "bold": True}, "bold": {"bold": True}, "warn": {"yellow": True}}
+
+
+def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
+    """Print the report's summary, or where the outcomes are when no report was written."""
+    if reporter.verbosity < -1:
+        return
+    reporter.write_sep("=", "retrieval")
+    if gathering.interrupted:
+        reporter.write_line(
+            f"interrupted: {gathering.gathered} of {len(gathering.plan.chosen)} samples have outcomes; "
+            f"no report was written, they are in {gathering.journal_path}"
+        )
+        return
+    if gathering.summary is not None:
+        path = os.path.relpath(gathering.bench.report_path(), gathering.bench.config.invocation_params.dir)
+        for line in table.render(gathering.summary, reporter._tw.fullwidth, report_path=path):
+            for text, role in line:
+                reporter.write(text, **_COLOURS.get(role, {}))
+            reporter.write("\n")
+    for trouble in gathering.troubles:
+        reporter.write_line(trouble, red=True, bold=True)

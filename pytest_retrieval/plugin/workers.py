@@ -1,0 +1,62 @@
+"""The controller's hooks for pytest-xdist, registered only where xdist is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_retrieval.plugin.role import WORKER_INPUT
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
+    from xdist.workermanage import WorkerController
+
+    from pytest_retrieval.plugin.role import Role
+
+
+class Workers:
+    """Tells workers where the run's folder is, and learns from there what they collected."""
+
+    def __init__(self, role: Role) -> None:
+        self._role = role
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """Name the run's folder; only builtin types may cross."""
+        node.workerinput[WORKER_INPUT] = str(self._role.shared_path())
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: Sequence[str]) -> None:
+        """At the first worker that collected bench items, start gathering."""
+        if self._role.gathering is not None:
+            return
+        from pytest_retrieval.plugin.plan import Plan
+
+        plan = Plan.read(self._role.shared_path())
+        if plan is not None and plan.chosen:
+            self._role.adopt(plan)
+            self._announce()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> Scheduling | None:
+        """Serve ``--dist load``; every other mode is xdist's own."""
+        if config.getoption("dist") != "load":
+            return None
+        from pytest_retrieval.plugin.scheduler import LoadOrRepository
+
+        return LoadOrRepository(config, log, self._keys)
+
+    def _keys(self, nodeids: Sequence[str]) -> list[str] | None:
+        gathering = self._role.gathering
+        return None if gathering is None else gathering.plan.keys(nodeids)
+
+    def _announce(self) -> None:
+        """Print the opening lines, which the controller cannot know any earlier."""
+        reporter = self._role.config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None and reporter.verbosity >= 0:
+            reporter.ensure_newline()
+            for line in self._role.pytest_report_collectionfinish():
+                reporter.write_line(line)

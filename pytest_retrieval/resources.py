@@ -1,0 +1,21 @@
+"""What ships with the package: the suites and the embedded release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def suites() -> Path:
+    """The folder of the suites: inside the installed package, or at the top of a checkout."""
+    return _first(_PACKAGE / "suites", _PACKAGE.parent / "suites")
+
+
+def embedded_release() -> Path:
+    """The folder of the embedded release, laid out as an extracted release."""
+    return _first(_PACKAGE / "release", _PACKAGE.parent / "testdata" / "release")
+
+
+def _first(*candidates: Path) -> Path:
+    return next((path for path in candidates if path.is_dir()), candidates[0])

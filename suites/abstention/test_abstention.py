@@ -1,0 +1,17 @@
+"""abstention: say nothing where there is nothing.
+
+No file answers these queries: they were asked of another project (natural) or their answer was removed
+(counterfactual). Only abstaining succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+
+@pytest.mark.retrieval(task="abstention")
+def test_abstention(retrieval_judge: Callable[[], object]) -> None:
+    """Say nothing where there is nothing. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    retrieval_judge()

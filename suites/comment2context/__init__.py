@@ -1,0 +1,1 @@
+"""The suite comment2context."""

@@ -1,0 +1,1 @@
+"""The suite edit2ripple."""

@@ -1,0 +1,1 @@
+"""The suite trace2code."""
