@@ -1,0 +1,147 @@
+"""The run's private temporary root, and the sweep of roots whose run was killed.
+
+A root is ``TMP/pytest-retrieval-UID/run-PID-RANDOM``. Beside it lies ``run-PID-RANDOM.lock``, on which every
+process of the run holds a shared OS lock; the system lets go of it when they die, however they die. Whoever
+gets the lock exclusively may remove the root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from pytest_retrieval.errors import RetrievalError
+
+_LOCK = ".lock"
+
+
+class ScratchError(RetrievalError):
+    """The temporary root cannot be made, or is not private."""
+
+
+def private_base() -> Path:
+    """The folder of this user that holds all roots; not created here."""
+    return Path(tempfile.gettempdir()) / f"pytest-retrieval-{os.getuid()}"
+
+
+class RunFolder:
+    """A temporary root that this process has entered; several processes may share one."""
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self._lock: int | None = lock
+
+    @staticmethod
+    def name_only() -> Path:
+        """A path for a new root; nothing is created."""
+        return private_base() / f"run-{os.getpid()}-{secrets.token_hex(6)}"
+
+    @classmethod
+    def enter(cls, path: Path) -> RunFolder:
+        """Create the root ``path`` unless it exists, and keep it from being swept until :meth:`close`.
+
+        Raises:
+            ScratchError: the folder cannot be made, is a link, or belongs to another user.
+        """
+        try:
+            _make_private(path.parent)
+            lock = _hold(_lock_path(path))
+            try:
+                _make_private(path)
+            except BaseException:
+                os.close(lock)
+                raise
+        except OSError as error:
+            raise ScratchError(f"{path}: no temporary folder can be made there ({error.strerror})") from error
+        return cls(path, lock)
+
+    def close(self) -> None:
+        """Let go of the root; whoever sweeps next may remove it. Harmless when repeated."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def remove(self) -> None:
+        """Let go, and remove the root unless another process of the run still holds it."""
+        self.close()
+        _remove_unheld(_lock_path(self.path))
+
+
+def sweep() -> int:
+    """Remove every root of this user that nobody holds; how many were removed."""
+    base = private_base()
+    try:
+        _check_private(base)
+        names = sorted(base.glob(f"run-*{_LOCK}"))
+    except (OSError, ScratchError):
+        return 0
+    return sum(_remove_unheld(lock) for lock in names)
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(path.name + _LOCK)
+
+
+def _make_private(path: Path) -> None:
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    _check_private(path)
+
+
+def _check_private(path: Path) -> None:
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise ScratchError(f"{path}: is no folder (a link is not followed); remove it, or set TMPDIR")
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise ScratchError(f"{path}: is not private to this user; remove it, or set TMPDIR")
+
+
+def _open_lock(path: Path, flags: int) -> int:
+    return os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o600)
+
+
+def _is_current(descriptor: int, path: Path) -> bool:
+    """Whether ``path`` still names the opened file: a sweeper may have removed it before the lock was had."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _hold(path: Path) -> int:
+    """A descriptor with a shared lock on ``path``, which exists at the moment of locking."""
+    while True:
+        descriptor = _open_lock(path, os.O_CREAT)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if _is_current(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+
+
+def _remove_unheld(lock: Path) -> bool:
+    """Remove the root of ``lock`` if nobody holds it; the lock file goes last, under the lock."""
+    try:
+        descriptor = _open_lock(lock, 0)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_current(descriptor, lock):
+            return False
+        shutil.rmtree(lock.with_name(lock.name.removesuffix(_LOCK)), ignore_errors=True)
+        lock.unlink(missing_ok=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
