@@ -7,15 +7,20 @@ The query's text and the choice of gold are the benchmark's own (``query_text_fo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_retrieval.datasets.folds import fold_of
 from pytest_retrieval.datasets.rows import Row, encodable
 from pytest_retrieval.datasets.titles import title_of
-from pytest_retrieval.model import Sample
+from pytest_retrieval.model import Sample, distinct
 
 UNLABELED = "no_gold_unlabeled"
+
+_PREFERRED_GOLD = {
+    "code2test": ("related_tests",),
+    "comment2context": ("must_context_files", "context_files"),
+}
 
 
 def query_text(query: Mapping[str, Any]) -> str:
@@ -64,19 +69,11 @@ def stratum_of(no_gold: bool, organic: bool) -> str:
 
 def _gold(row: Row, task: str, gold: Mapping[str, Any]) -> tuple[str, ...]:
     """The first of the task's gold fields that holds a path."""
-    for field in _gold_fields(task):
+    preferred = _PREFERRED_GOLD.get(task, ())
+    for field in distinct(("files", *preferred, "root_cause_files", "related_tests")):
         if paths := row.paths(f"gold.{field}", gold.get(field)):
             return paths
     return ()
-
-
-def _gold_fields(task: str) -> Iterator[str]:
-    yield "files"
-    if task == "code2test":
-        yield "related_tests"
-    elif task == "comment2context":
-        yield from ("must_context_files", "context_files")
-    yield from ("root_cause_files", "related_tests")
 
 
 def _given(row: Row, task: str, query: Mapping[str, Any], gold: Mapping[str, Any]) -> tuple[str, ...]:

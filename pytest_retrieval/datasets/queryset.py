@@ -84,7 +84,7 @@ def _query(row: Row) -> tuple[Mapping[str, Any], str]:
         return value, query_text(value)
     if isinstance(value, str) and value.strip():
         return {"text": value}, value
-    what = "missing" if value is None else "empty" if value in ("", {}) else f"{kind_of(value)}"
+    what = "missing" if value is None else "empty" if isinstance(value, (str, dict)) else kind_of(value)
     row.fault("query", f"{what}; write the question as a string, or an object of its parts")
     return {}, ""
 
