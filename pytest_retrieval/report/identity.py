@@ -1,0 +1,27 @@
+"""What two runs over the same inputs have in common, to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# What may differ (DECISIONS 17), by where it stands; an arm may well be labelled "latency".
+_TOP = ("environment", "latency", "registered_at", "source_reports_sha256")
+_REGISTRATION = ("registered_at", "source_reports_sha256")
+_ANSWER = ("wall_ms", "build_ms", "cold_wall_ms", "cache_state")
+
+
+def strip_times(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of a whole report, details included, without times, cache states and the environment."""
+    kept = _without(report, _TOP)
+    if "registration" in kept:
+        kept["registration"] = _without(kept["registration"], _REGISTRATION)
+    kept["details"] = [
+        {**detail, "arms": {label: _without(answer, _ANSWER) for label, answer in detail["arms"].items()}}
+        for detail in report["details"]
+    ]
+    return kept
+
+
+def _without(mapping: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if key not in names}

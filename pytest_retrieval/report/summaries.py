@@ -1,0 +1,204 @@
+"""What a report says of many samples: means, counts and intervals per arm and group.
+
+Every figure is independent of the order in which samples came: sums are exact (``math.fsum``) and only then
+rounded, half away from zero, to six decimals.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_retrieval.stats.latency import distribution
+from pytest_retrieval.stats.rounding import half_away
+from pytest_retrieval.stats.wilson import wilson
+
+RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
+POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
+
+Rows = NDArray[np.intp]  # places of samples in a column
+
+_NOT_ASKED, _ANSWERED, _REFUSED, _FAULT = range(4)  # what an arm did with a sample
+
+
+class Columns:
+    """Measures of samples in growing columns of doubles: 8 bytes a value, NaN where a sample has none."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, array[float]] = {}
+        self._length = 0
+
+    def append(self, measures: Mapping[str, float]) -> None:
+        """One more sample."""
+        for name, value in measures.items():
+            column = self._columns.get(name)
+            if column is None:
+                column = self._columns[name] = array("d", [nan]) * self._length
+            column.append(value)
+        self._length += 1
+        for column in self._columns.values():
+            if len(column) < self._length:
+                column.append(nan)
+
+    def values(self, name: str, rows: Rows) -> list[float]:
+        """The values of a measure at ``rows``, without the samples that do not have it."""
+        if name not in self._columns:
+            return []
+        picked = np.frombuffer(self._columns[name])[rows]
+        return list(picked[~np.isnan(picked)].tolist())
+
+    def means(self, rows: Rows) -> dict[str, float]:
+        """The mean of every measure that a sample of ``rows`` has, over the samples that have it."""
+        values = {name: self.values(name, rows) for name in self._columns}
+        return {name: half_away(mean(found)) for name, found in values.items() if found}
+
+    def macro(self, repositories: Sequence[Rows]) -> dict[str, float]:
+        """The mean over repositories of each one's mean, per measure over those where a sample has it."""
+        collected: dict[str, list[float]] = {}
+        for name in self._columns:
+            for rows in repositories:
+                if found := self.values(name, rows):
+                    collected.setdefault(name, []).append(mean(found))
+        return {name: half_away(mean(found)) for name, found in collected.items()}
+
+
+class Grouping:
+    """Which samples belong to ``all``, ``task:T``, ``stratum:S``, ``fold:F``, and to which repository."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, array[int]] = {"all": array("q")}
+        self._repositories: dict[str, int] = {}
+        self._repository_of = array("q")
+
+    def append(self, detail: Mapping[str, Any]) -> None:
+        """One more sample, by its detail."""
+        place = len(self._repository_of)
+        for name in groups_of(detail):
+            self._members.setdefault(name, array("q")).append(place)
+        number = self._repositories.setdefault(detail["repo"], len(self._repositories))
+        self._repository_of.append(number)
+
+    def groups(self) -> dict[str, Rows]:
+        """The samples of each group, by its name."""
+        return {name: np.array(places, dtype=np.intp) for name, places in self._members.items()}
+
+    def by_repository(self, rows: Rows) -> list[Rows]:
+        """``rows`` split by repository."""
+        numbers = np.array(self._repository_of, dtype=np.intp)[rows]
+        return [rows[numbers == number] for number in np.unique(numbers)]
+
+
+class ArmColumns:
+    """One arm over all samples: its measures, errors, refusals and times."""
+
+    def __init__(self) -> None:
+        self.measures = Columns()
+        self._states = array("b")
+        self._reasons: Counter[str] = Counter()
+        self._times: dict[str, array[float]] = {}
+
+    def append(self, answer: Mapping[str, Any] | None, measures: Mapping[str, float]) -> None:
+        """One more sample; ``answer`` is None when the arm was not asked about it."""
+        self.measures.append(measures)
+        self._states.append(_state(answer))
+        if answer is not None:
+            if "error" in answer:
+                self._reasons[answer["error"]] += 1
+            if answer.get("wall_ms"):
+                self._times.setdefault(answer["cache_state"], array("d")).append(answer["wall_ms"])
+
+    def asked(self, rows: Rows) -> Rows:
+        """The samples of ``rows`` that the arm was asked about."""
+        return self._where(rows, _ANSWERED, _REFUSED, _FAULT)
+
+    def answered(self, rows: Rows) -> Rows:
+        """The samples of ``rows`` without an error."""
+        return self._where(rows, _ANSWERED)
+
+    def refused(self, rows: Rows) -> int:
+        """How many samples of ``rows`` the arm declared that it does not serve."""
+        return len(self._where(rows, _REFUSED))
+
+    def error_reasons(self) -> dict[str, int]:
+        """How often each error came."""
+        return dict(self._reasons)
+
+    def latency(self) -> dict[str, Any]:
+        """The distribution of wall times per cache label."""
+        return {label: distribution(times) for label, times in self._times.items()}
+
+    def _where(self, rows: Rows, *states: int) -> Rows:
+        """The samples of ``rows`` whose state is one of ``states``."""
+        found: Rows = rows[np.isin(np.array(self._states)[rows], states)]
+        return found
+
+
+def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the groups that a sample belongs to."""
+    return (
+        "all",
+        f"task:{detail['task_type']}",
+        f"stratum:{detail['stratum']}",
+        f"fold:{detail['partition']}",
+    )
+
+
+def mean(values: Sequence[float]) -> float:
+    """The exact sum over the count, unrounded."""
+    return fsum(values) / len(values)
+
+
+def interval(values: Sequence[float]) -> dict[str, Any]:
+    """Wilson's 95 % interval of a rate as ``{successes, n, low, high}``; without data only the counts."""
+    successes = int(fsum(values))
+    counts = {"successes": successes, "n": len(values)}
+    if not values:
+        return counts
+    low, high = wilson(successes, len(values))
+    return {**counts, "low": half_away(low), "high": half_away(high)}
+
+
+def summarise_group(arm: ArmColumns, rows: Rows, grouping: Grouping, common: Rows) -> dict[str, Any]:
+    """One arm over one group.
+
+    ``n`` counts the samples that the arm was asked about, ``positives`` those with hit@k. ``answered`` is the
+    same over the samples without an error, ``common`` over the samples that no arm of the run erred on.
+    ``macro`` averages over repositories; its ``repositories`` counts those with a sample here.
+    """
+    asked, answered = arm.asked(rows), arm.answered(rows)
+    repositories = grouping.by_repository(asked)
+    return {
+        **slice_means(arm.measures, asked),
+        "errors": len(asked) - len(answered),
+        "refused": arm.refused(rows),
+        "intervals": {name: interval(arm.measures.values(name, asked)) for name in RATES},
+        "answered": slice_means(arm.measures, answered),
+        "common": slice_means(arm.measures, np.intersect1d(rows, common)),
+        "macro": {"repositories": len(repositories), **arm.measures.macro(repositories)},
+    }
+
+
+def slice_means(measures: Columns, rows: Rows) -> dict[str, Any]:
+    """``n``, ``positives`` and the means over the samples of ``rows``."""
+    return {"n": len(rows), "positives": len(measures.values(POSITIVE, rows)), **measures.means(rows)}
+
+
+def common_rows(arms: Iterable[ArmColumns], rows: Rows) -> Rows:
+    """The samples of ``rows`` that every arm answered without an error."""
+    for arm in arms:
+        rows = arm.answered(rows)
+    return rows
+
+
+def _state(answer: Mapping[str, Any] | None) -> int:
+    if answer is None:
+        return _NOT_ASKED
+    if "error" not in answer:
+        return _ANSWERED
+    return _REFUSED if answer.get("refused") else _FAULT
