@@ -30,7 +30,10 @@ def query_text(query: Mapping[str, Any]) -> str:
 
 def arb_sample(row: Row) -> Sample:
     """Read one row; what is wrong with it is noted on ``row``, and the sample is then not to be used."""
-    needed = "an Agent Retrieval Bench row needs id, task_type, repo and base_commit"
+    needed = (
+        "an Agent Retrieval Bench row needs id, task_type, repo and base_commit"
+        ' (the short form is {"query": "…", "relevant": ["path"]})'
+    )
     name, task, repo, commit = (row.string(f, needed) for f in ("id", "task_type", "repo", "base_commit"))
     query, gold, metadata = (row.mapping(field) for field in ("query", "gold", "metadata"))
     no_gold = gold.get("no_gold") is True

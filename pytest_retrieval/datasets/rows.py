@@ -7,6 +7,7 @@ one line, ``line N: field 'gold.files[2]': what is wrong; what to do``.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -30,7 +31,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
     """Read one line as a JSON object, with the standard library, so that its query prints back unchanged.
 
     Raises :class:`RowError` for a line over 4 MiB, text that is not UTF-8 or not JSON, a repeated key,
-    ``NaN`` or ``Infinity``, a number too long to read, nesting over 200 levels, and any other value.
+    ``NaN`` or ``Infinity``, a number too large to read, nesting over 200 levels, and any other value.
     """
     if len(line) > MAX_LINE:
         raise RowError(f"larger than 4 MiB ({len(line)} bytes); a row must be smaller")
@@ -67,7 +68,14 @@ def _no_constant(name: str) -> NoReturn:
     raise RowError(f"{name} is not JSON; write null or a number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise RowError(f"the number {digits[:80]} is too large for a float; write it as a string")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 
 
 def _deeper(value: object, levels: int) -> bool:

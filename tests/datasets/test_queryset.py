@@ -149,3 +149,8 @@ def test_a_misspelt_relevant_alone_is_still_the_short_form() -> None:
 
 def test_a_row_with_gold_is_a_benchmark_s() -> None:
     assert only(benchmark_row(relevant=["other"])).gold == ("ring_test.c",)
+
+
+def test_a_foreign_row_is_not_listed_key_by_key() -> None:
+    row = {"query": "x", "relevant": ["a"]} | {f"column{n}": n for n in range(1000)}
+    assert len(faults_of(row, default=HERE)) == 20

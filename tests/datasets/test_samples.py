@@ -73,6 +73,7 @@ def test_rows_of_both_shapes_may_share_a_file() -> None:
         (with_query('{"a": {"k": 1, "k": 1}}'), "the key 'k' is written twice"),
         (with_query('{"a": NaN}'), "NaN is not JSON"),
         (with_query('{"a": -Infinity}'), "-Infinity is not JSON"),
+        (with_query('{"a": -1e999}'), "the number -1e999 is too large for a float"),
         (with_query('{"a": ' + "9" * 5000 + "}"), "a number has too many digits"),
         (with_query('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"), "nested deeper than 200 levels"),
         (with_query('{"a": ' + "[" * 250 + "]" * 250 + "}"), "nested deeper than 200 levels"),
