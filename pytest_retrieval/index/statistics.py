@@ -1,0 +1,65 @@
+"""Word counts by content: a text that many files, snapshots and arms share is counted once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
+
+if TYPE_CHECKING:
+    from pytest_retrieval.snapshots.base import Snapshot, TreeFile
+
+MAX_ENTRIES = 12_000_000  # held counts, 8 bytes each
+MAX_WORDS = 1_000_000  # distinct words, about 150 bytes each
+
+
+class Statistics:
+    """The word counts of contents, by digest, and the vocabulary that numbers their words.
+
+    Memory is bounded between snapshots, whatever the number of snapshots: the contents longest unused go
+    first, and a vocabulary that outgrew its bound goes with all counts that speak in its numbers.
+    """
+
+    def __init__(self, max_entries: int = MAX_ENTRIES, max_words: int = MAX_WORDS) -> None:
+        self.vocabulary = Vocabulary()
+        self._counts: OrderedDict[str, WordCounts] = OrderedDict()
+        self._entries = 0
+        self._max_entries = max_entries
+        self._max_words = max_words
+
+    def of(self, snapshot: Snapshot) -> list[WordCounts]:
+        """The counts of each of ``snapshot.texts``, in order; reads only contents not counted before.
+
+        The numbers in them hold for :attr:`vocabulary` until the next call.
+        """
+        if len(self.vocabulary) > self._max_words:
+            self._forget()
+        self._count(snapshot, _distinct(snapshot.texts, self._counts))
+        for file in snapshot.texts:
+            self._counts.move_to_end(file.digest)
+        counts = [self._counts[file.digest] for file in snapshot.texts]
+        self._shrink()
+        return counts
+
+    def _count(self, snapshot: Snapshot, files: Iterable[TreeFile]) -> None:
+        for file, pieces in snapshot.contents.stream(files):
+            counts = self.vocabulary.count(b"".join(pieces))
+            self._counts[file.digest] = counts
+            self._entries += counts.entries
+
+    def _shrink(self) -> None:
+        while self._entries > self._max_entries:
+            _, counts = self._counts.popitem(last=False)
+            self._entries -= counts.entries
+
+    def _forget(self) -> None:
+        self.vocabulary = Vocabulary()
+        self._counts.clear()
+        self._entries = 0
+
+
+def _distinct(files: Sequence[TreeFile], known: OrderedDict[str, WordCounts]) -> list[TreeFile]:
+    """One file for each content that is not known."""
+    return list({file.digest: file for file in files if file.digest not in known}.values())
