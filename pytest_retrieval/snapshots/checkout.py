@@ -46,7 +46,7 @@ def read_checkout(path: Path, commit: str) -> Tree:
 
 
 def changes(path: Path) -> list[str]:
-    """The paths that ``git status`` reports, untracked ones too; no program that the repository names runs."""
+    """The paths that ``git status`` reports, untracked too; no program that the repository names runs."""
     git = Git(git_directory(path), path)
     status = git.output(
         "status",

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import orjson
 
@@ -23,6 +23,13 @@ LINE_LIMIT = 64 << 20
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:6[69cC5])")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BOM = b"\xef\xbb\xbf"
+
+
+class Writer(Protocol):
+    """Anything that takes bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take ``data``."""
 
 
 def read_chunk_file(path: Path, shown: str | None = None) -> Tree:
@@ -50,6 +57,13 @@ def file_rows(reader: BinaryIO, shown: str) -> Iterator[tuple[str, str]]:
             if not isinstance(value, str):
                 raise SnapshotError(f"{shown}:{number}: field {field!r} of a file row must be a string")
         yield str(path), str(text)
+
+
+def copy_file_rows(reader: BinaryIO, writer: Writer, shown: str) -> None:
+    """Copy the lines that may be rows of kind ``file``, as they are."""
+    for _, line in _lines(reader, shown):
+        if may_be_file_row(line):
+            writer.write(line + b"\n")
 
 
 def may_be_file_row(line: bytes) -> bool:

@@ -44,6 +44,9 @@ _OVERRIDES = (
     "protocol.allow=never",
     "submodule.recurse=false",
     "gc.auto=0",
+    # Only private work trees are written, and they die with the run.
+    "core.fsync=none",
+    "core.looseCompression=0",
     "maintenance.auto=false",
 )
 

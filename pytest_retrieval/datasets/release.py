@@ -1,0 +1,88 @@
+"""Releases of Agent Retrieval Bench: one extracted, a data root of several, or ``.tar.zst`` archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_retrieval.errors import UsageError
+from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, open_archive
+
+_ARCHIVE_ENDINGS = (".tar.zst", ".tzst")
+_MIXED = "selective_retrieval"
+_ALL_SAMPLES = "samples.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release: its samples files, and the folders that a catalog searches for its snapshots."""
+
+    id: str
+    samples: tuple[Path, ...]
+    corpora: tuple[Path, ...]
+
+
+def find_releases(root: Path, scratch: Path) -> tuple[Release, ...]:
+    """The releases at ``root``, sorted by id; archives are opened into ``scratch``, once per run.
+
+    ``root`` is an archive, an extracted release, or a folder of either; the folders ``benchmark`` and
+    ``corpus`` may also lie one level down. An archive whose release is also extracted is left alone. The
+    mixed lists repeat samples of other releases, so they count only when nothing else is there.
+
+    Raises:
+        UsageError: nothing is there.
+        SnapshotError: an archive cannot be read.
+    """
+    tops = list(_tops(root, scratch))
+    found: dict[str, Release] = {}
+    for top in tops:
+        for folder in sorted(_folders(top / "benchmark")):
+            samples = _samples(folder)
+            if samples and folder.name not in found:
+                found[folder.name] = Release(folder.name, samples, _corpora(folder.name, top, tops))
+    if not found:
+        wanted = "benchmark/<id>/*.jsonl, or a .tar.zst that holds it"
+        raise UsageError(f"--release {root}: no release there; looked for {wanted}")
+    plain = [name for name in sorted(found) if _MIXED not in name]
+    return tuple(found[name] for name in plain or sorted(found))
+
+
+def _tops(root: Path, scratch: Path) -> Iterator[Path]:
+    """The folders that hold ``benchmark`` and ``corpus``: extracted ones first, then opened archives."""
+    if root.is_file():
+        yield open_archive(root, scratch)
+        return
+    extracted = [folder for folder in (root, *sorted(_folders(root))) if (folder / "benchmark").is_dir()]
+    yield from extracted
+    known = {release.name for top in extracted for release in _folders(top / "benchmark")}
+    for folder in (root, *sorted(_folders(root))):
+        for path in sorted(folder.iterdir()):
+            if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known):
+                yield open_archive(path, scratch)
+
+
+def _is_extracted(archive: Path, known: set[str]) -> bool:
+    """Whether the release that an archive is named after is one of ``known``."""
+    name = archive.name.removesuffix(".tar.zst").removesuffix(".tzst")
+    return name.removeprefix("agent_retrieval_bench_") in known
+
+
+def _folders(path: Path) -> list[Path]:
+    return [entry for entry in path.iterdir() if entry.is_dir()] if path.is_dir() else []
+
+
+def _samples(folder: Path) -> tuple[Path, ...]:
+    whole = folder / _ALL_SAMPLES
+    return (whole,) if whole.is_file() else tuple(sorted(folder.glob("*.jsonl")))
+
+
+def _corpora(release: str, top: Path, tops: list[Path]) -> tuple[Path, ...]:
+    """The release's own corpus first, then every other: mixed lists have none and share the others'."""
+    own = top / "corpus" / release
+    places = [own, *(place for other in tops for place in _searched(other))]
+    return tuple(dict.fromkeys(place for place in places if place.is_dir()))
+
+
+def _searched(top: Path) -> list[Path]:
+    return [top] if (top / ARCHIVE_FILE).is_file() else sorted(_folders(top / "corpus"))

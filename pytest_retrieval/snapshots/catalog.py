@@ -1,0 +1,83 @@
+"""Where the snapshot of ``repo@commit`` is found; the latest few stay open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pytest_retrieval.errors import SnapshotError
+from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, ArchiveCorpus
+from pytest_retrieval.snapshots.base import Snapshot, Tree
+from pytest_retrieval.snapshots.corpus import Corpus, Library
+from pytest_retrieval.snapshots.sources import NamedSource, parse_snapshot_option, read_source
+
+__all__ = ["Catalog", "NamedSource", "parse_snapshot_option"]
+
+_KEPT_OPEN = 2
+
+
+class Catalog:
+    """Every source that a run was given.
+
+    ``explicit`` maps ``repo@commit`` to a source as typed and comes first; then each of ``corpora`` in order
+    (``DIR`` or ``DIR?view=arb``, or what an archive was opened as). ``scratch`` holds work trees.
+    """
+
+    def __init__(
+        self, explicit: Mapping[str, str], corpora: Sequence[str | Path], scratch: Path | None = None
+    ) -> None:
+        self._explicit = dict(explicit)
+        self._libraries = [_library(place) for place in dict.fromkeys(corpora)]
+        self._scratch = scratch
+        self._open: OrderedDict[tuple[str, str], Snapshot] = OrderedDict()
+
+    def expect(self, names: Iterable[tuple[str, str]]) -> None:
+        """Say which ``(repo, commit)`` a run will ask for, so that archives are read for these alone.
+
+        Called once, by the controller, before any process opens a snapshot.
+        """
+        wanted = tuple(names)
+        for library in self._libraries:
+            if isinstance(library, ArchiveCorpus):
+                library.expect(wanted)
+
+    def open(self, repo: str, commit: str) -> Snapshot:
+        """The snapshot of ``repo@commit``; all but the latest two are closed.
+
+        Raises:
+            SnapshotError: nothing serves it, or what does cannot be read.
+        """
+        key = (repo, commit)
+        if key not in self._open:
+            while len(self._open) >= _KEPT_OPEN:
+                self._open.popitem(last=False)[1].close()
+            source, tree = self._read(repo, commit)
+            self._open[key] = Snapshot(repo, commit, source, tree, self._scratch)
+        self._open.move_to_end(key)
+        return self._open[key]
+
+    def close(self) -> None:
+        """Close every snapshot that is open; harmless when repeated."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _read(self, repo: str, commit: str) -> tuple[str, Tree]:
+        name = f"{repo}@{commit}"
+        if name in self._explicit:
+            return self._explicit[name], read_source(self._explicit[name], commit)
+        for library in self._libraries:
+            source = library.find(repo, commit)
+            if source is not None:
+                return source, library.read(source, commit)
+        searched = (
+            f"0 matches in {len(self._libraries)} corpora" if self._libraries else "no corpus was given"
+        )
+        raise SnapshotError(
+            f"no snapshot for {name}: {searched}; give --snapshot {name}=SOURCE or --corpus DIR"
+        )
+
+
+def _library(place: str | Path) -> Library:
+    path = Path(place)
+    return ArchiveCorpus(path) if (path / ARCHIVE_FILE).is_file() else Corpus(place)
