@@ -1,0 +1,162 @@
+"""The arms that a user can name, and the grammar of naming them: ``[LABEL=]SPEC``, separated by commas.
+
+Importing this module and parsing names imports no numpy: an arm's own module waits until the arm is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+
+from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.objects import Factory, factory_of, load_object
+from pytest_retrieval.errors import UsageError, closest
+
+BUILT_IN = {
+    "grep": "pytest_retrieval.arms.grep:Grep",
+    "grep-ident": "pytest_retrieval.arms.grep_ident:GrepIdent",
+    "bm25:all": "pytest_retrieval.arms.bm25:BM25All",
+    "bm25:ident": "pytest_retrieval.arms.bm25:BM25Ident",
+}
+ALIASES = {"bm25": ("bm25:all", "bm25:ident")}
+DEFAULT = tuple(BUILT_IN)
+
+_LABEL = re.compile(r"[A-Za-z0-9_.+-]+")
+_LABELLED = re.compile(r"([^:/(=]*)=(.*)", re.DOTALL)
+_OBJECT = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSpec:
+    """An arm as named: the label that tables, gates and reports use, what was typed, and what makes it."""
+
+    label: str
+    spec: str
+    create: Factory
+
+
+def parse_arms(
+    texts: Sequence[str],
+    extra: Mapping[str, Factory],
+    prefixes: Mapping[str, Callable[[str], Arm]] | None = None,
+) -> tuple[ArmSpec, ...]:
+    """The arms that ``texts`` name, in order; the four lexical ones where there is no text.
+
+    ``extra`` are a user's arms by name. ``prefixes`` make the arm of ``PREFIX:REST`` from REST.
+
+    Raises:
+        UsageError: a name is unknown, malformed or taken, two arms have one label, or an object cannot be
+            imported or is no arm.
+    """
+    names = _Names(extra, prefixes or {})
+    parts = [part for text in texts for part in _split(text)] if texts else list(DEFAULT)
+    if not parts:
+        raise UsageError(f"no arm is named in {', '.join(map(repr, texts))}; known arms: {names.listed}")
+    specs = tuple(chain.from_iterable(map(names.parse, parts)))
+    labels = [spec.label for spec in specs]
+    for spec in specs:
+        if labels.count(spec.label) > 1:
+            raise UsageError(f"two arms have the label {spec.label!r}; name one of them: NAME={spec.spec}")
+    return specs
+
+
+class _Names:
+    """What names mean in this run."""
+
+    def __init__(self, extra: Mapping[str, Factory], prefixes: Mapping[str, Callable[[str], Arm]]) -> None:
+        self._extra = extra
+        self._prefixes = prefixes
+        self._known = [*BUILT_IN, *ALIASES, *extra]
+        self.listed = ", ".join([*sorted(self._known), *(f"{prefix}:…" for prefix in sorted(prefixes))])
+        for name in extra:
+            if name in BUILT_IN or name in ALIASES:
+                raise UsageError(f"arm {name!r} of a conftest.py has a built-in arm's name; rename it")
+            _check_label(name, f"arm {name!r} of a conftest.py")
+
+    def parse(self, text: str) -> list[ArmSpec]:
+        """The arms of one ``[LABEL=]SPEC``: several only for an alias."""
+        labelled = _LABELLED.fullmatch(text)
+        if labelled is None:
+            return self._resolve(text)
+        label, spec = (part.strip() for part in labelled.groups())
+        _check_label(label, f"arm {text!r}")
+        arms = self._resolve(spec)
+        if len(arms) > 1:
+            raise UsageError(f"arm {text!r}: {spec} names {len(arms)} arms; label each: {_example(arms)}")
+        return [ArmSpec(label, spec, arms[0].create)]
+
+    def _resolve(self, spec: str) -> list[ArmSpec]:
+        if spec in ALIASES:
+            return [self._resolve(name)[0] for name in ALIASES[spec]]
+        if spec in BUILT_IN:
+            return [ArmSpec(spec, spec, _built_in(BUILT_IN[spec]))]
+        if spec in self._extra:
+            return [ArmSpec(spec, spec, factory_of(self._extra[spec], repr(spec)))]
+        prefix, _, rest = spec.partition(":")
+        if prefix in self._prefixes:
+            make = self._prefixes[prefix]
+            return [ArmSpec(spec, spec, lambda: make(rest))]
+        return [self._object(spec)]
+
+    def _object(self, spec: str) -> ArmSpec:
+        named = _OBJECT.fullmatch(spec)
+        if named is None:
+            raise self._unknown(spec)
+        module, name = named.groups()
+        try:
+            target = load_object(module, name)
+        except ModuleNotFoundError as error:
+            hint = f" (and there is no module {error.name!r}: is its folder in pytest's `pythonpath`?)"
+            raise self._unknown(spec, hint) from error
+        label = getattr(target, "name", None)
+        if not isinstance(label, str) or not _LABEL.fullmatch(label):
+            label = name.rpartition(".")[2]
+        _check_label(label, f"arm {spec!r}")
+        return ArmSpec(label, spec, factory_of(target, spec))
+
+    def _unknown(self, spec: str, hint: str = "") -> UsageError:
+        return UsageError(
+            f"unknown arm {spec!r}{closest(spec, self._known)}{hint}; "
+            f"known arms: {self.listed}, package.module:Object"
+        )
+
+
+def _split(text: str) -> list[str]:
+    """The parts of ``text`` between commas that are in no parentheses, without blanks and empty parts."""
+    parts = [""]
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+        if depth < 0:
+            break
+    if depth != 0:
+        raise UsageError(f"arms {text!r}: the parentheses do not match")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _check_label(label: str, shown: str) -> None:
+    if not _LABEL.fullmatch(label):
+        raise UsageError(
+            f"{shown}: the label {label!r} may hold only letters, digits and _ . + - (NAME=SPEC)"
+        )
+
+
+def _example(arms: Sequence[ArmSpec]) -> str:
+    return ",".join(f"NAME{number}={arm.spec}" for number, arm in enumerate(arms, start=1))
+
+
+def _built_in(where: str) -> Factory:
+    module, _, name = where.partition(":")
+
+    def create() -> Arm:
+        arm: Arm = getattr(import_module(module), name)()
+        return arm
+
+    return create
