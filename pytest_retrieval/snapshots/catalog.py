@@ -10,6 +10,7 @@ from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, ArchiveCorpus
 from pytest_retrieval.snapshots.base import Snapshot, Tree
 from pytest_retrieval.snapshots.corpus import Corpus, Library
+from pytest_retrieval.snapshots.program import HEX
 from pytest_retrieval.snapshots.sources import NamedSource, parse_snapshot_option, read_source
 
 __all__ = ["Catalog", "NamedSource", "parse_snapshot_option"]
@@ -70,12 +71,12 @@ class Catalog:
             source = library.find(repo, commit)
             if source is not None:
                 return source, library.read(source, commit)
-        searched = (
-            f"0 matches in {len(self._libraries)} corpora" if self._libraries else "no corpus was given"
-        )
-        raise SnapshotError(
-            f"no snapshot for {name}: {searched}; give --snapshot {name}=SOURCE or --corpus DIR"
-        )
+        count = len(self._libraries)
+        searched = f"0 matches in {count} corpora" if count else "no corpus was given"
+        if not HEX.fullmatch(commit):
+            searched += ", and its commit is not 40 or 64 lower-case hex digits"
+        remedy = f"give --snapshot {name}=SOURCE or --corpus DIR"
+        raise SnapshotError(f"no snapshot for {name}: {searched}; {remedy}")
 
 
 def _library(place: str | Path) -> Library:
