@@ -1,0 +1,274 @@
+"""The report as a table and a few lines for a terminal.
+
+Text only: a piece of a line may have a role (``bold``, ``good``, ``bad``, ``dim``) that the terminal's owner
+turns into colour, so that nothing is said by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from pytest_retrieval.gates.verdict import verdict_line
+from pytest_retrieval.measures.names import recall_cuts
+
+NOT_MEASURED = "-"
+_GAP = "  "
+_LABEL_FLOOR = 6
+_ROOMY = 100  # characters from which intervals are written in full and extra columns shown
+_SHOWN = 3  # lost samples and error reasons that are named
+
+
+class Piece(NamedTuple):
+    """Some text and what it is: ``""``, ``bold``, ``good``, ``bad`` or ``dim``."""
+
+    text: str
+    role: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+class Cell(NamedTuple):
+    """A place of the table; ``value`` takes part in finding the best of a column."""
+
+    text: str = NOT_MEASURED
+    value: float | None = None
+    role: str = ""
+
+
+class Row(NamedTuple):
+    """What the columns read: an arm's ``all`` group, or the ceiling's, and the arm's times."""
+
+    label: str
+    group: Mapping[str, Any]
+    latency: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading, what it shows of a row, and whether it may go where there is little room."""
+
+    title: str
+    cell: Callable[[Row], Cell]
+    extra: bool = False
+
+
+def render(report: Mapping[str, Any], width: int, path: str | None = None) -> list[Line]:
+    """The lines that sum up ``report``; its table is at most ``width`` wide, its details are not read.
+
+    ``path`` is where the report was written. Verdicts and the path are one line each, however long.
+    """
+    return [*_table(report, width), (), *_notes(report, width), *_verdicts(report), *_place(path)]
+
+
+def plain(line: Line) -> str:
+    """A line without its roles."""
+    return "".join(piece.text for piece in line)
+
+
+def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:
+    rows = [
+        Row(label, arm["groups"]["all"], report["latency"].get(label, {}))
+        for label, arm in report["arms"].items()
+    ]
+    limit_of = Row("(ceiling)", report["ceiling"]["all"], {})
+    columns, label_width = _fit(_columns(report["limit"], width), [*rows, limit_of], width)
+    grid = [_best_bold([column.cell(row) for row in rows]) for column in columns]
+    grid = [[*cells, column.cell(limit_of)] for column, cells in zip(columns, grid, strict=True)]
+    widths = [_width(column, cells) for column, cells in zip(columns, grid, strict=True)]
+    titles = [Cell(column.title) for column in columns]
+    yield tuple(Piece(piece.text, "bold") for piece in _line("arm", label_width, titles, widths))
+    for row, cells in zip([*rows, limit_of], zip(*grid, strict=True), strict=True):
+        yield _line(row.label, label_width, cells, widths, role="dim" if row is limit_of else "")
+
+
+def _line(label: str, label_width: int, cells: Sequence[Cell], widths: Sequence[int], role: str = "") -> Line:
+    pieces = [Piece(_shortened(label, label_width).ljust(label_width), role)]
+    for cell, width in zip(cells, widths, strict=True):
+        pieces.append(Piece(_GAP + " " * (width - len(cell.text)), role))
+        pieces.append(Piece(cell.text, cell.role or role))
+    return tuple(pieces)
+
+
+def _columns(limit: int, width: int) -> list[Column]:
+    """Every column in order; the last extra ones go first when there is little room."""
+    return [
+        Column("n", lambda row: _count(row.group.get("n"))),
+        *(Column(f"R@{cut}", _measure(f"recall@{cut}")) for cut in recall_cuts(limit)),
+        Column("MRR", _measure("mrr@k")),
+        Column(f"hit@{limit} (95% CI)", lambda row: _rate(row, "hit@k", roomy=width >= _ROOMY)),
+        Column("answered", _measure("hit@k", "answered"), extra=True),
+        Column("selective", _measure("selective_success"), extra=True),
+        Column("abst", _measure("abstained", best=False)),
+        Column("err", lambda row: _count(row.group.get("errors"), bad=True)),
+        Column("p50", lambda row: _time(row, "p50_ms")),
+        Column("p95", lambda row: _time(row, "p95_ms"), extra=True),
+        Column("macro hit", _measure("hit@k", "macro"), extra=True),
+        Column("P@k", _measure("precision@k"), extra=True),
+        Column("hard neg", _measure("hard_negative_hits@k", best=False), extra=True),
+    ]
+
+
+def _fit(columns: list[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], int]:
+    """The columns that fit beside the labels, and the width that is left for those.
+
+    Extra columns need room, and give way to whole labels; the others only to labels too short to tell apart.
+    """
+    taken = {column.title: len(_GAP) + _width(column, map(column.cell, rows)) for column in columns}
+    longest = max(len(row.label) for row in rows)
+
+    def room() -> int:
+        return width - sum(taken[column.title] for column in columns)
+
+    if width < _ROOMY:
+        columns = [column for column in columns if not column.extra]
+    while room() < longest and any(column.extra for column in columns):
+        columns = _without_last(columns, [column for column in columns if column.extra])
+    while room() < min(longest, _LABEL_FLOOR) and len(columns) > 1:
+        columns = _without_last(columns, columns)
+    return columns, max(1, min(longest, room()))
+
+
+def _without_last(columns: list[Column], candidates: list[Column]) -> list[Column]:
+    return [column for column in columns if column is not candidates[-1]]
+
+
+def _width(column: Column, cells: Iterable[Cell]) -> int:
+    return max(len(column.title), *(len(cell.text) for cell in cells))
+
+
+def _best_bold(cells: list[Cell]) -> list[Cell]:
+    """The cells with the best of at least two different values in bold."""
+    values = {cell.value for cell in cells if cell.value is not None}
+    if len(values) < 2:
+        return cells
+    return [cell._replace(role="bold") if cell.value == max(values) else cell for cell in cells]
+
+
+def _count(value: int | None, *, bad: bool = False) -> Cell:
+    if value is None:
+        return Cell()
+    return Cell(str(value), role="bad" if bad and value else "")
+
+
+def _measure(name: str, part: str | None = None, *, best: bool = True) -> Callable[[Row], Cell]:
+    def cell(row: Row) -> Cell:
+        value = (row.group.get(part, {}) if part else row.group).get(name)
+        return Cell() if value is None else Cell(f"{value:.3f}", value if best else None)
+
+    return cell
+
+
+def _rate(row: Row, name: str, *, roomy: bool) -> Cell:
+    """A rate with its interval: ``0.545 .438-.648``, or ``0.545 [0.438, 0.648]`` with room for it."""
+    value = row.group.get(name)
+    if value is None:
+        return Cell()
+    ends = row.group.get("intervals", {}).get(name, {})
+    if "low" not in ends:  # the ceiling is no estimate; padded, its figure stands under the others
+        return Cell(f"{value:.3f}".ljust(20 if roomy else 15), value)
+    low, high = ends["low"], ends["high"]
+    text = f"[{low:.3f}, {high:.3f}]" if roomy else f"{_brief(low)}-{_brief(high)}"
+    return Cell(f"{value:.3f} {text}", value)
+
+
+def _brief(end: float) -> str:
+    """An end of an interval in four characters: ``.438``, ``1.00``."""
+    return f"{end:.3f}".removeprefix("0")[:4]
+
+
+def _time(row: Row, quantile: str) -> Cell:
+    """A quantile of the arm's times under the cache label with the most of them."""
+    labels = sorted(row.latency.items(), key=lambda item: (-item[1]["n"], item[0]))
+    milliseconds = labels[0][1].get(quantile) if labels else None
+    if milliseconds is None:
+        return Cell()
+    if milliseconds < 1_000:
+        return Cell(f"{milliseconds:.{0 if milliseconds >= 100 else 1}f}ms")
+    return Cell(f"{milliseconds / 1_000:.1f}s")
+
+
+def _notes(report: Mapping[str, Any], width: int) -> Iterator[Line]:
+    notes = (_samples, _skipped, _gold, _errors, _lost)
+    for note in notes:
+        for text, role in note(report):
+            for part in wrap(_printable(text), max(width, 20), subsequent_indent="  "):
+                yield (Piece(part, role),)
+
+
+def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
+    selection = report["selection"]
+    with_gold = max((arm["groups"]["all"]["positives"] for arm in report["arms"].values()), default=0)
+    of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
+    yield Piece(f"samples: {selection['chosen']}{of} chosen, {with_gold} with gold")
+
+
+def _skipped(report: Mapping[str, Any]) -> Iterator[Piece]:
+    if report["skipped"]:
+        yield Piece(f"skipped: {sum(report['skipped'].values())} ({_counts(report['skipped'])})")
+
+
+def _gold(report: Mapping[str, Any]) -> Iterator[Piece]:
+    absent, cut = (
+        sum(facts[name] for facts in report["snapshots"].values()) for name in ("gold_absent", "gold_cut")
+    )
+    parts = [f"{absent} absent from the snapshot"] if absent else []
+    parts += [f"{cut} cut by the view"] if cut else []
+    if parts:
+        yield Piece(f"gold files: {', '.join(parts)}; see the ceiling")
+
+
+def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:
+    for label, arm in report["arms"].items():
+        group = arm["groups"]["all"]
+        if group["errors"]:
+            refused = f", {group['refused']} of them refusals" if group["refused"] else ""
+            yield Piece(
+                f"errors: {label}: {group['errors']}{refused} ({_counts(group['error_reasons'])})", "bad"
+            )
+
+
+def _lost(report: Mapping[str, Any]) -> Iterator[Piece]:
+    selection = report["selection"]
+    count = max(len(selection["lost"]), selection["chosen"] - selection["judged"])
+    if count:
+        named = [f"{item['id']} ({item['why']})" for item in selection["lost"][:_SHOWN]]
+        more = ["..."] if named and count > len(named) else []
+        names = ": " + ", ".join(named + more) if named else ""
+        yield Piece(f"lost: {count} of {selection['chosen']}{names}", "bad")
+
+
+def _verdicts(report: Mapping[str, Any]) -> Iterator[Line]:
+
+    roles = {"passed": "good", "failed": "bad", "undecidable": "bad"}
+    for record in report["gates"]:
+        status, _, rest = verdict_line(record).partition(" ")
+        yield (
+            Piece("gate "),
+            Piece(status, roles.get(record["status"], "bold")),
+            Piece(f" {_printable(rest)}"),
+        )
+
+
+def _place(path: str | None) -> Iterator[Line]:
+    if path is not None:
+        yield (Piece(f"report: {_printable(path)}"),)
+
+
+def _counts(reasons: Mapping[str, int]) -> str:
+    """The most frequent reasons with their counts."""
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{reason}: {count}" for reason, count in ordered[:_SHOWN]]
+    return "; ".join([*named, "..."] if len(ordered) > _SHOWN else named)
+
+
+def _shortened(label: str, width: int) -> str:
+    return label if len(label) <= width else label[: width - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    """Text from files and tools, with what could steer a terminal written as an escape."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
