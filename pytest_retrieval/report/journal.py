@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +89,15 @@ class Journal:
         if self._descriptor is None:
             return
         rest = memoryview(line + b"\n")
+        start = os.lseek(self._descriptor, 0, os.SEEK_END)
         try:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
-        except OSError as error:
+        except BaseException as error:  # an interrupt must not leave half a line before the next one
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, start)
+            if not isinstance(error, OSError):
+                raise
             self._give_up(error)
 
     def _give_up(self, error: OSError) -> None:

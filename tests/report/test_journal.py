@@ -148,6 +148,26 @@ def test_a_full_disk_is_remembered_once_and_loses_nothing(
     assert names(tmp_path) == ["report.json.journal"]
 
 
+def test_an_interrupt_in_the_middle_of_a_line_takes_the_line_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = started(tmp_path)
+    write = os.write
+
+    def interrupted(descriptor: int, data: bytes) -> int:
+        write(descriptor, data[:5])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            journal.append("a", b"1")
+    journal.append("b", b"2")
+    journal.keep()
+    assert list(journal.outcomes()) == [b"1", b"2"]
+    assert read_journal(journal.path)[1] == {"b": b"2"}
+
+
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:7]))
