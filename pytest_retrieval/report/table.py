@@ -215,10 +215,10 @@ def _gold(report: Mapping[str, Any]) -> Iterator[Piece]:
     absent, cut = (
         sum(facts[name] for facts in report["snapshots"].values()) for name in ("gold_absent", "gold_cut")
     )
-    parts = [f"{absent} absent from the snapshot"] if absent else []
+    parts = [f"{absent} absent from the snapshot (see the ceiling)"] if absent else []
     parts += [f"{cut} cut by the view"] if cut else []
     if parts:
-        yield Piece(f"gold files: {', '.join(parts)}; see the ceiling")
+        yield Piece(f"gold files: {', '.join(parts)}")
 
 
 def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:

@@ -117,7 +117,7 @@ def test_what_was_skipped_lost_absent_and_in_error() -> None:
     assert texts(render(head, 200))[4:] == [
         "samples: 4 of 9 chosen, 3 with gold",
         "skipped: 3 (no_gold_unlabeled: 3)",
-        "gold files: 2 absent from the snapshot, 1 cut by the view; see the ceiling",
+        "gold files: 2 absent from the snapshot (see the ceiling), 1 cut by the view",
         "errors: a: 3, 2 of them refusals"
         r" (no changed_file in query: 2; timed out\x1b[31m\nafter 120 s: 1)",
         "lost: 1 of 4: s9 (worker gw1 died)",
