@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from pytest_retrieval import __version__, resources
 from pytest_retrieval.errors import RetrievalError, UsageError, closest
@@ -40,14 +38,19 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 def snapshot(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Say what a snapshot holds, or what one view of it hides."""
-    from pytest_retrieval.snapshots.difference import describe, difference
+    from pytest_retrieval.snapshots.base import Snapshot
+    from pytest_retrieval.snapshots.difference import difference
+    from pytest_retrieval.snapshots.sources import parse_snapshot_option, read_source
 
-    with tempfile.TemporaryDirectory(prefix="pytest-retrieval-") as scratch:
-        if options.diff is None:
-            lines = describe(options.snapshot, Path.cwd(), Path(scratch))
-        else:
-            lines = difference(options.snapshot, *options.diff, Path.cwd(), Path(scratch))
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+    named = parse_snapshot_option(options.snapshot)
+    if options.diff is not None:
+        lines = list(difference(named, options.diff[0], options.diff[1], options.gold).lines())
+    else:
+        tree = read_source(named.source, named.commit)
+        shown = Snapshot(named.repo, named.commit, named.source, tree)
+        lines = [named.name, *(f"{key}: {value}" for key, value in shown.facts().items())]
+        shown.close()
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
@@ -67,13 +70,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"pytest-retrieval {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    running = commands.add_parser("run", help="run shipped suites: run code2test --arms=grep,bm25", allow_abbrev=False)
+    running = commands.add_parser(
+        "run", help="run shipped suites: run code2test --arms=grep,bm25", allow_abbrev=False
+    )
     running.add_argument("suite", nargs="+", help="a suite's name, or all; further options are pytest's")
     running.set_defaults(command=run)
 
     looking = commands.add_parser("snapshot", help="what a snapshot holds, and what a view of it hides")
     looking.add_argument("snapshot", metavar="[OWNER/NAME@COMMIT=]SOURCE", help="as for --snapshot")
-    looking.add_argument("--diff", nargs=2, metavar=("VIEW", "VIEW"), help="compare two views: --diff arb full")
+    looking.add_argument(
+        "--diff", nargs=2, metavar=("VIEW", "VIEW"), help="compare two views: --diff arb full"
+    )
+    looking.add_argument(
+        "--gold", action="append", default=[], metavar="PATH", help="with --diff: say what becomes of it"
+    )
     looking.set_defaults(command=snapshot)
     return parser
 

@@ -23,4 +23,3 @@ def pytest_retrieval_arms(config: pytest.Config) -> Mapping[str, ArmFactory] | I
         def pytest_retrieval_arms(config):
             return {"mine": lambda: MyArm(model="small")}
     """
-

@@ -31,7 +31,7 @@ class Arm:
         self.snapshot = snapshot
 
     def rank(self, query: Query) -> Ranking:
-        """Rank paths for ``query``, best first: an :class:`Answer`, or any iterable of paths, hits or pairs."""
+        """Rank paths for ``query``, best first: an :class:`Answer`, or an iterable of paths or hits."""
         raise NotImplementedError(f"{type(self).__name__}.rank")
 
     def rank_many(self, queries: Sequence[Query]) -> Sequence[Ranking]:

@@ -180,7 +180,7 @@ def answer_row(row: ArmRow) -> dict[str, Any]:
         "state": row.state,
         "top_score": row.top_score,
         "error": row.error,
-        "refused": row.refusal is not None and row.fault is None or None,
+        "refused": (row.refusal is not None and row.fault is None) or None,
         "duplicates": row.duplicates or None,
         "unknown": row.unknown or None,
         "packet_bytes": row.packet_bytes,

@@ -14,11 +14,11 @@ from pytest_retrieval.plugin import options
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.role import Role
 
-ROLE = pytest.StashKey["Role"]()
+ROLE: pytest.StashKey[Role] = pytest.StashKey()
 
 MARKERS = (
-    "retrieval(task=None, samples=None, corpus=None, snapshot=None, release=None): judge samples of a benchmark, "
-    "one item each; paths are relative to the test file",
+    "retrieval(task=None, samples=None, corpus=None, snapshot=None, release=None): judge samples of a "
+    "benchmark, one item each; paths are relative to the test file",
     "sample(repo, task, stratum, fold, language, id): what an item judges, to choose by: "
     "-m \"sample(language='go')\"",
     "fold_A: samples of fold A",
@@ -63,3 +63,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Let go of everything that the run made."""
     if (role := config.stash.get(ROLE, None)) is not None:
         role.close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make an item of every sample that a ``retrieval`` marker names."""
+    if metafunc.definition.get_closest_marker("retrieval") is not None:
+        metafunc.config.stash[ROLE].parametrize(metafunc)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pytest_retrieval.plugin.session import BenchSession, Case
     from pytest_retrieval.snapshots.base import Snapshot
 
-OUTCOME = pytest.StashKey["Outcome"]()
-BENCH = pytest.StashKey["BenchSession"]()
+OUTCOME: pytest.StashKey[Outcome] = pytest.StashKey()
+BENCH: pytest.StashKey[BenchSession] = pytest.StashKey()
 
 
 @pytest.fixture
@@ -22,7 +22,9 @@ def retrieval_case(request: pytest.FixtureRequest) -> Case:
     """The sample with the catalog that knows its snapshot; given by the ``retrieval`` marker."""
     case: Case | None = getattr(request, "param", None)
     if case is None:
-        pytest.fail("this test asks for a sample: give it the marker @pytest.mark.retrieval(...)", pytrace=False)
+        pytest.fail(
+            "this test asks for a sample: give it the marker @pytest.mark.retrieval(...)", pytrace=False
+        )
     return case
 
 

@@ -21,6 +21,7 @@ import pytest
 from pytest_retrieval import __version__
 from pytest_retrieval.bench.judge import Outcome
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import build, canonical, journal, write
 
@@ -50,6 +51,7 @@ class Gathering:
         self._crashes: set[str] = set()
         self._started = time.time()
         self._stopped_early = False
+        self._faulty = 0
 
     @property
     def gathered(self) -> int:
@@ -101,7 +103,7 @@ class Gathering:
     def _fails(self) -> bool:
         if self.summary is None or self.troubles:
             return True
-        return any(gate["status"] != "passed" for gate in self.summary["gates"])
+        return any(gate["status"] not in ("passed", "undecided") for gate in self.summary["gates"])
 
     def _opened(self) -> journal.Journal:
         if self._journal is None:
@@ -111,39 +113,48 @@ class Gathering:
         return self._journal
 
     def _publish(self) -> None:
-        """Write the report; where its disk is full, in the temporary folder, so that nothing is lost."""
-        built = build.build(self._header(), self._outcomes(), self.bench.settings.gates)
-        self.summary = built.summary
-        self._judge_faults(built.summary)
+        """Write the report; where that fails, write it to the temporary folder, so that nothing is lost."""
+        report = self._built()
+        self.summary = report.head
         path = self.bench.report_path()
         try:
-            write.write_report(path, built.chunks())
+            write.write_report(path, report.chunks())
         except ReportError as error:
             rescue = Path(tempfile.mkdtemp(prefix="pytest-retrieval-report-")) / path.name
-            write.write_report(rescue, built.chunks())
+            write.write_report(rescue, report.chunks())
             raise ReportError(f"{error}; it was written to {rescue}") from error
         self._opened().publish()
 
-    def _judge_faults(self, summary: Mapping[str, Any]) -> None:
-        tolerance = self.bench.settings.tolerance
-        faulty = summary["selection"]["faulty"]
-        if tolerance is not None and not tolerance.allows(faulty, len(self.plan.chosen)):
-            self.troubles.append(f"{faulty} samples with faults: more than --retrieval-max-errors allows")
+    def _built(self) -> build.Report:
+        """The report with its verdicts, and what else makes the run fail."""
+        facts: dict[str, Any] = {}
+        report = build.build(self._header(facts), self._details(facts))
+        settings, judged = self.bench.settings, len(self.plan.chosen)
+        if settings.tolerance is not None and not settings.tolerance.allows(self._faulty, judged):
+            self.troubles.append(
+                f"{self._faulty} samples have faults, more than --retrieval-max-errors allows"
+            )
+        return report.with_gates(verdict.record() for verdict in judge(report.head, settings.gates))
 
-    def _outcomes(self) -> Iterator[Mapping[str, Any]]:
-        """Every outcome, decoded; attempts above one are noted, samples of dead workers become faults."""
-        for (nodeid, attempts), payload in zip(self._attempts.items(), self._opened().outcomes(), strict=True):
-            outcome: dict[str, Any] = orjson.loads(payload)
+    def _details(self, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Every detail; facts of snapshots are collected on the way, samples of dead workers are faults."""
+        for attempts, payload in zip(self._attempts.values(), self._opened().outcomes(), strict=True):
+            outcome = orjson.loads(payload)
+            detail: dict[str, Any] = outcome["detail"]
+            if outcome["snapshot"] is not None:
+                facts[f"{detail['repo']}@{detail['base_commit']}"] = outcome["snapshot"]
             if attempts > 1:
-                outcome["detail"]["attempts"] = attempts
-            yield outcome
+                detail["attempts"] = attempts
+            self._faulty += detail["status"] != "measured"
+            yield detail
         for nodeid in self._crashes - self._attempts.keys():
+            self._faulty += 1
             entry = self.plan.entries[nodeid]
-            sample = self.bench.sample_of(self.plan.sources[entry.source]["path"], entry.row)
+            sample = self.bench.sample_of(entry.source, entry.row)
             lost = self.bench.judge.lost(sample, "the worker died while it ran this sample", status="crashed")
-            yield {"detail": lost.detail, "snapshot": None}
+            yield dict(lost.detail)
 
-    def _header(self) -> dict[str, Any]:
+    def _header(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         plan = self.plan
         return {
             "version": __version__,
@@ -152,6 +163,7 @@ class Gathering:
             "skipped": dict(plan.skipped),
             "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
             "arms": self.bench.arm_facts(),
+            "snapshots": facts,
             "environment": self._environment(),
         }
 

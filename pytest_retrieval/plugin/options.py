@@ -30,9 +30,9 @@ class Option(NamedTuple):
 OPTIONS = (
     Option(
         "arms",
-        "Arms to run, separated by commas: built-in names (grep, grep-ident, bm25:all, bm25:ident; bm25 names "
-        "both), names from a conftest's pytest_retrieval_arms, or package.module:Object; LABEL=SPEC renames. "
-        "Default: the four lexical arms.",
+        "Arms to run, separated by commas: built-in names (grep, grep-ident, bm25:all, bm25:ident; bm25 "
+        "names both), names from a conftest's pytest_retrieval_arms, or package.module:Object; LABEL=SPEC "
+        "renames. Default: the four lexical arms.",
         "[LABEL=]SPEC,...",
         many=True,
     ),
@@ -67,8 +67,8 @@ OPTIONS = (
     ),
     Option(
         "gate",
-        "A statistic that must hold, as 'ARM [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; "
-        "may be given several times.",
+        "What must hold, as 'ARM [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; may "
+        "be given several times.",
         "GATE",
         many=True,
         ini="gates",
@@ -91,7 +91,10 @@ def add_options(parser: pytest.Parser) -> None:
             names.append("--retrieval-" + option.alias)
         _add(group, names, option)
         twin = f"Twin of --retrieval-{option.name}: {option.help.split('. ')[0].rstrip('.')}."
-        parser.addini(option.dest, twin, type="linelist" if option.many else "string", default=None)
+        if option.many:
+            parser.addini(option.dest, twin, type="linelist", default=None)
+        else:
+            parser.addini(option.dest, twin, type="string", default=None)
 
 
 def add_short_forms(parser: pytest.Parser) -> None:

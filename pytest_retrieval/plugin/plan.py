@@ -28,10 +28,7 @@ class Entry:
     id: str
     ordinal: int
     repo: str
-    snapshot: str
-    task: str
-    fold: str
-    stratum: str
+    commit: str
 
 
 @dataclass(slots=True)
@@ -56,10 +53,7 @@ class Plan:
             sample.id,
             sample.ordinal,
             sample.repo,
-            sample.snapshot,
-            sample.task,
-            sample.fold,
-            sample.stratum,
+            sample.commit,
         )
 
     def add_source(self, sample_file: SampleFile) -> None:
@@ -85,7 +79,8 @@ class Plan:
 
     def snapshots(self) -> int:
         """How many distinct snapshots the chosen items ask for."""
-        return len({self.entries[nodeid].snapshot for nodeid in self.chosen})
+        entries = map(self.entries.__getitem__, self.chosen)
+        return len({(entry.repo, entry.commit) for entry in entries})
 
     def keys(self, nodeids: Sequence[str]) -> list[str] | None:
         """For each node id the repository whose texts it shares, or None when no bench item is chosen."""

@@ -83,15 +83,16 @@ class Role:
 
         self.gathering = Gathering(self.bench, plan)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
+        self.bench.expect(plan)
 
     def close(self) -> None:
         """Close arms and snapshots; the process that owns the run removes its folder."""
         if self.started:
             self.bench.close()
-        if self.run_path is not None and not self.is_worker:
+        if self.run_path is not None and not self.is_worker and self.run_path.exists():
             from pytest_retrieval.snapshots.scratch import RunFolder
 
-            RunFolder.remove(self.run_path)
+            RunFolder.enter(self.run_path).remove()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -102,6 +103,7 @@ class Role:
             collection.drop_empty(items)
             collection.enrol(items, self.bench)
 
+    @pytest.hookimpl(tryfirst=True)  # before the terminal asks for the opening lines
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was chosen; a worker leaves that where the controller finds it."""
         if not self.started or session.config.option.collectonly:
@@ -130,7 +132,9 @@ class Role:
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put the item's outcome on its call report."""
         report = yield
         if report.when == "call" and (outcome := item.stash.get(OUTCOME, None)) is not None:

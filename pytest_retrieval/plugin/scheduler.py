@@ -71,7 +71,11 @@ class RepositoryScheduling:
     @property
     def tests_finished(self) -> bool:
         """Whether nothing waits and every worker has at most the item that a shutdown releases."""
-        return self.collection_is_completed and not self._waiting and all(len(s) < 2 for s in self._sent.values())
+        return (
+            self.collection_is_completed
+            and not self._waiting
+            and all(len(s) < 2 for s in self._sent.values())
+        )
 
     @property
     def has_pending(self) -> bool:
@@ -204,18 +208,18 @@ class LoadOrRepository:
     def collection_is_completed(self) -> bool:
         """Whether as many workers as were asked for have collected."""
         if self._chosen:
-            return self._chosen.collection_is_completed
+            return bool(self._chosen.collection_is_completed)
         return len(self._collections) >= self._numnodes
 
     @property
     def tests_finished(self) -> bool:
         """Whether every item is done."""
-        return self._chosen.tests_finished if self._chosen else False
+        return bool(self._chosen and self._chosen.tests_finished)
 
     @property
     def has_pending(self) -> bool:
         """Whether any item waits or runs."""
-        return self._chosen.has_pending if self._chosen else False
+        return bool(self._chosen and self._chosen.has_pending)
 
     def add_node(self, node: WorkerController) -> None:
         """A worker has started."""
@@ -256,7 +260,8 @@ class LoadOrRepository:
     def remove_node(self, node: WorkerController) -> str | None:
         """A worker is gone."""
         if self._chosen:
-            return self._chosen.remove_node(node)
+            crashed: str | None = self._chosen.remove_node(node)
+            return crashed
         self._nodes.remove(node)
         self._collections.pop(node, None)
         return None

@@ -7,7 +7,7 @@ but samples is read before the first one runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,21 @@ from pytest_retrieval.bench.judge import Judge, Outcome
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import UsageError, closest
-from pytest_retrieval.model import Sample, SampleFile
+from pytest_retrieval.model import Capabilities, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.plan import Plan
-from pytest_retrieval.plugin.settings import Settings, read_settings
+from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
+from pytest_retrieval.report.write import check_writable, default_report
 from pytest_retrieval.snapshots.base import Snapshot
-from pytest_retrieval.snapshots.catalog import Catalog, rebase
+from pytest_retrieval.snapshots.catalog import Catalog
 from pytest_retrieval.snapshots.scratch import RunFolder
+from pytest_retrieval.snapshots.sources import NamedSource, rebase
 
 if TYPE_CHECKING:
     import pytest
+
+    from pytest_retrieval.arms.base import Arm
+    from pytest_retrieval.arms.registry import ArmSpec
 
 MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
 
@@ -55,7 +60,7 @@ class BenchSession:
         self.run_path = run_path
         self.plan = Plan()
         self._files: dict[Path, SampleFile] = {}
-        self._catalogs: dict[tuple[tuple[str, ...], tuple[str, ...]], Catalog] = {}
+        self._catalogs: dict[tuple[tuple[str, ...], tuple[NamedSource, ...]], Catalog] = {}
         self._releases: dict[Path, tuple[Release, ...]] = {}
         self._taken: set[tuple[object, ...]] = set()
         self._folder: RunFolder | None = None
@@ -82,21 +87,17 @@ class BenchSession:
 
         What is wrong with one ends the run before it starts. Files of the ini file wait for their suite.
         """
-        from pytest_retrieval.report.write import check_writable
-
         settings = self.settings
-        if settings.explicit_report:
+        if settings.report is not None:
             check_writable(settings.report)
-        if not any(options.from_command_line(self.config, name) for name in ("samples", "release")):
-            return
-        if settings.samples:
-            catalog = self._catalog(settings.corpora, settings.snapshots)
-            for path in settings.samples:
-                self._load(path, catalog)
-        elif settings.release is not None:
-            for release in self._find_releases(settings.release):
-                for path in release.samples:
-                    self._load(path, self._catalog(self._release_corpora(settings.release), settings.snapshots))
+        if any(options.from_command_line(self.config, name) for name in ("samples", "release", "snapshot")):
+            self._pool({}, Path())
+
+    def expect(self, plan: Plan) -> None:
+        """Tell the catalogs which snapshots will be asked for, so that archives are read for these alone."""
+        names = {(entry.repo, entry.commit) for entry in map(plan.entries.__getitem__, plan.chosen)}
+        for catalog in self._catalogs.values():
+            catalog.expect(sorted(names))
 
     def suite(self, arguments: Mapping[str, Any], folder: Path) -> Suite:
         """The cases of a marker ``retrieval(...)`` on a test function whose file lies in ``folder``.
@@ -123,14 +124,30 @@ class BenchSession:
     def measure(self, case: Case) -> Outcome:
         """Run every arm on one case."""
         sample = case.sample
+        _ = self.scratch  # made, and held against a sweep, before anything is written below it
 
         def opened() -> Snapshot:
             return case.catalog.open(sample.repo, sample.commit)
 
         return self.judge.judge(sample, opened)
 
+    def sample_of(self, source: str, row: int) -> Sample:
+        """The sample at ``row`` of the file with the digest ``source``, read again for a worker that died."""
+        for sample_file in self._files.values():
+            if sample_file.sha256 == source:
+                return sample_file.samples[row]
+        raise UsageError(f"the samples file with digest {source} is not among this run's files")
+
+    def arm_facts(self) -> dict[str, dict[str, Any]]:
+        """What each arm declares of itself, by label; an arm that cannot even be made declares nothing."""
+        return {spec.label: declared(spec) for spec in self.settings.arms}
+
+    def report_path(self) -> Path:
+        """Where the report goes; the default folder is made."""
+        return self.settings.report or default_report(report_root(self.config))
+
     def close(self) -> None:
-        """Close arms and snapshots; on the process that owns the run, remove its folder."""
+        """Close arms and snapshots, and let go of the run's folder."""
         if "judge" in self.__dict__:
             self.judge.close()
         for catalog in self._catalogs.values():
@@ -142,40 +159,37 @@ class BenchSession:
         """The samples files that a suite draws from: the options' before the marker's before the embedded."""
         settings = self.settings
         corpora = (*settings.corpora, *(rebase(text, folder) for text in _texts(arguments, "corpus")))
-        snapshots = (*settings.snapshots, *(rebase(text, folder) for text in _texts(arguments, "snapshot")))
+        named = (*settings.snapshots, *named_sources(_texts(arguments, "snapshot"), folder))
         samples = settings.samples or tuple(folder / text for text in _texts(arguments, "samples"))
         if samples:
-            catalog = self._catalog(corpora, snapshots)
-            return [(self._load(path, catalog), catalog) for path in samples]
+            catalog = self._catalog(corpora, named)
+            default = (named[0].repo, named[0].commit) if len(named) == 1 else None
+            return [(self._load(path, catalog, default), catalog) for path in samples]
         root = settings.release
         if root is None:
-            named = _texts(arguments, "release")
-            root = folder / named[0] if named else resources.embedded_release()
-        catalog = self._catalog((*corpora, *self._release_corpora(root)), snapshots)
+            texts = _texts(arguments, "release")
+            root = folder / texts[0] if texts else resources.embedded_release()
         releases = self._find_releases(root)
+        own = dict.fromkeys(str(corpus) for release in releases for corpus in release.corpora)
+        catalog = self._catalog((*corpora, *own), named)
         return [(self._load(path, catalog), catalog) for release in releases for path in release.samples]
 
     def _find_releases(self, root: Path) -> tuple[Release, ...]:
         if root not in self._releases:
-            self._releases[root] = find_releases(root, self.run_path)
+            self._releases[root] = find_releases(root, self.scratch)
         return self._releases[root]
 
-    def _release_corpora(self, root: Path) -> tuple[str, ...]:
-        corpora = (str(corpus) for release in self._find_releases(root) for corpus in release.corpora)
-        return tuple(dict.fromkeys(corpora))
-
-    def _catalog(self, corpora: Sequence[str], snapshots: Sequence[str]) -> Catalog:
-        key = (tuple(corpora), tuple(snapshots))
+    def _catalog(self, corpora: Sequence[str], named: Sequence[NamedSource]) -> Catalog:
+        key = (tuple(corpora), tuple(named))
         if key not in self._catalogs:
-            self._catalogs[key] = Catalog(snapshots=key[1], corpora=key[0], scratch=lambda: self.scratch)
+            explicit = {source.name: source.source for source in named}
+            self._catalogs[key] = Catalog(explicit, corpora, self.run_path)
         return self._catalogs[key]
 
-    def _load(self, path: Path, catalog: Catalog) -> SampleFile:
+    def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
         if path not in self._files:
             shown = self._shown(path)
-            self._files[path] = load_samples(
-                path, default=catalog.default, allow_labels=catalog.labels, shown=shown
-            )
+            self._files[path] = load_samples(path, default=default, shown=shown, allow_labels=catalog.labels)
         return self._files[path]
 
     def _shown(self, path: Path) -> str:
@@ -201,7 +215,7 @@ def check_marker(positional: Sequence[object], arguments: Mapping[str, object]) 
     for name in arguments:
         if name not in MARKER_ARGUMENTS:
             raise UsageError(
-                f"marker retrieval: unknown argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
+                f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
             )
 
 
@@ -213,3 +227,19 @@ def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not all(isinstance(text, str | Path) and str(text) for text in values):
         raise UsageError(f"marker retrieval: {name} must be a path or a list of paths, not {value!r:.80}")
     return tuple(str(text) for text in values)
+
+
+def declared(spec: ArmSpec) -> dict[str, Any]:
+    """Name, version and capabilities of an arm, made once only to be asked."""
+    arm: Arm | None
+    try:
+        arm = spec.create()
+    # An arm that cannot be made is a fault on each of its rows, with its reason; here it is only nameless.
+    except (Exception, SystemExit):  # noqa: BLE001
+        arm = None
+    capabilities = Capabilities() if arm is None else arm.capabilities
+    return {
+        "name": str(getattr(arm, "name", "") or spec.label),
+        "version": str(getattr(arm, "version", "unknown")),
+        "capabilities": asdict(capabilities),
+    }

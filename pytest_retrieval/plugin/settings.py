@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.arms.registry import ArmSpec
     from pytest_retrieval.gates.grammar import Gate
+    from pytest_retrieval.snapshots.sources import NamedSource
 
 LIMITS = range(1, 51)
 DEFAULT_LIMIT = 20
-DEFAULT_REPORT = ".retrieval/report.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,17 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run was asked to do; paths are absolute, snapshot names as typed."""
+    """What a run was asked to do. Paths are absolute; ``report`` is None for the default place."""
 
     arms: tuple[ArmSpec, ...]
     samples: tuple[Path, ...]
     corpora: tuple[str, ...]
-    snapshots: tuple[str, ...]
+    snapshots: tuple[NamedSource, ...]
     release: Path | None
     limit: int
     max_samples: int | None
     tasks: tuple[str, ...]
-    report: Path
-    explicit_report: bool
+    report: Path | None
     gates: tuple[Gate, ...]
     tolerance: Tolerance | None
 
@@ -56,26 +55,28 @@ def read_settings(config: pytest.Config) -> Settings:
     """Check every option of ``config``; raises :class:`UsageError` with one line."""
     from pytest_retrieval.arms.registry import parse_arms
     from pytest_retrieval.gates import grammar
+    from pytest_retrieval.snapshots.sources import rebase
 
     arms = parse_arms(options.values(config, "arms"), offered_arms(config))
     limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
-    gates = tuple(grammar.parse(text) for text in options.values(config, "gate"))
-    for gate in gates:
-        grammar.check(gate, arms=[arm.label for arm in arms], groups=None, limit=limit)
+    labels = [arm.label for arm in arms]
+    gates = tuple(
+        grammar.check(grammar.parse(text), arms=labels, groups=None, limit=limit)
+        for text in options.values(config, "gate")
+    )
     maximum = options.value(config, "max-samples")
     release = options.value(config, "release")
     report = options.value(config, "report")
     return Settings(
         arms=arms,
         samples=tuple(_path(config, "samples", text) for text in options.values(config, "samples")),
-        corpora=tuple(_source(config, "corpus", text) for text in options.values(config, "corpus")),
-        snapshots=tuple(_source(config, "snapshot", text) for text in options.values(config, "snapshot")),
+        corpora=tuple(rebase(text, _base(config, "corpus")) for text in options.values(config, "corpus")),
+        snapshots=named_sources(options.values(config, "snapshot"), _base(config, "snapshot")),
         release=None if release is None else _path(config, "release", release),
         limit=limit,
         max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
-        report=default_report(config) if report is None else _path(config, "report", report),
-        explicit_report=report is not None,
+        report=None if report is None else _path(config, "report", report),
         gates=gates,
         tolerance=_tolerance(options.value(config, "max-errors")),
     )
@@ -87,17 +88,17 @@ def offered_arms(config: pytest.Config) -> dict[str, Callable[[], Arm]]:
     for arms in config.hook.pytest_retrieval_arms(config=config):
         for name, factory in _named(arms):
             if name in offered:
-                raise UsageError(f"pytest_retrieval_arms: two conftests offer an arm named {name!r}; rename one")
+                raise UsageError(
+                    f"pytest_retrieval_arms: two conftests offer an arm named {name!r}; rename one"
+                )
             offered[name] = factory
     return offered
 
 
-def default_report(config: pytest.Config) -> Path:
-    """``.retrieval/report.json`` under the root directory, or where pytest was started if that is ``/``."""
+def report_root(config: pytest.Config) -> Path:
+    """The folder of the default report: the root directory, or where pytest was started if that is ``/``."""
     root = config.rootpath
-    if root == Path(root.anchor):
-        root = config.invocation_params.dir
-    return root / DEFAULT_REPORT
+    return config.invocation_params.dir if root == Path(root.anchor) else root
 
 
 def _named(arms: object) -> list[tuple[str, Callable[[], Arm]]]:
@@ -113,20 +114,22 @@ def _named(arms: object) -> list[tuple[str, Callable[[], Arm]]]:
     )
 
 
+def named_sources(texts: Iterable[str], base: Path) -> tuple[NamedSource, ...]:
+    """Snapshots as users name them, their paths relative to ``base``."""
+    from pytest_retrieval.snapshots.sources import parse_snapshot_option
+
+    return tuple(parse_snapshot_option(text, base) for text in texts)
+
+
 def _path(config: pytest.Config, name: str, text: str) -> Path:
+    return _base(config, name) / Path(text).expanduser()
+
+
+def _base(config: pytest.Config, name: str) -> Path:
     """A path typed on the command line is relative to where pytest was started, one of an ini file to it."""
     if options.from_command_line(config, name) or config.inipath is None:
-        base = config.invocation_params.dir
-    else:
-        base = config.inipath.parent
-    return base / Path(text).expanduser()
-
-
-def _source(config: pytest.Config, name: str, text: str) -> str:
-    """A source with its path made absolute relative to the same base; see ``snapshots.catalog.rebase``."""
-    from pytest_retrieval.snapshots.catalog import rebase
-
-    return rebase(text, _path(config, name, "."))
+        return config.invocation_params.dir
+    return config.inipath.parent
 
 
 def _split(texts: tuple[str, ...]) -> list[str]:
@@ -155,5 +158,7 @@ def _tolerance(text: str | None) -> Tolerance | None:
     except ValueError:
         tolerance = Tolerance(-1)
     if not 0 <= tolerance.amount < float("inf"):
-        raise UsageError(f"--retrieval-max-errors: {text!r} is neither a number of samples (3) nor a percentage (2%)")
+        raise UsageError(
+            f"--retrieval-max-errors: {text!r} is neither a number of samples (3) nor a percentage (2%)"
+        )
     return tolerance

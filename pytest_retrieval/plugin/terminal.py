@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
     from pytest_retrieval.plugin.gathering import Gathering
 
-_COLOURS = {"good": {"green": True}, "bad": {"red": True, "bold": True}, "bold": {"bold": True}, "warn": {"yellow": True}}
+_COLOURS = {
+    "good": {"green": True},
+    "bad": {"red": True, "bold": True},
+    "bold": {"bold": True},
+    "dim": {"light": True},
+}
 
 
 def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
@@ -28,7 +33,7 @@ def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
         return
     if gathering.summary is not None:
         path = os.path.relpath(gathering.bench.report_path(), gathering.bench.config.invocation_params.dir)
-        for line in table.render(gathering.summary, reporter._tw.fullwidth, report_path=path):
+        for line in table.render(gathering.summary, reporter._tw.fullwidth, path):
             for text, role in line:
                 reporter.write(text, **_COLOURS.get(role, {}))
             reporter.write("\n")

@@ -74,10 +74,10 @@ def build(header: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Re
 
     ``header`` has ``sources`` (``{path, sha256, rows, kept}``, in the order of the report), ``limit``,
     ``selection`` (``{of, chosen, lost}``) and ``arms`` (label -> facts), and may have ``skipped``,
-    ``snapshots`` (``repo@commit`` -> facts), ``environment``, ``gates``, ``kind``, ``protocol`` and
-    ``version``. A detail is a sample's row as the grading loop describes it. Raises ReportError when the
-    header lacks a key or has an unknown one, when a sample comes twice or names an arm or a source that the
-    header does not have, and for a value that JSON does not hold.
+    ``snapshots`` (``repo@commit`` -> facts; may grow while ``details`` are drawn), ``environment``,
+    ``gates``, ``kind``, ``protocol`` and ``version``. A detail is a sample's row as the grading loop
+    describes it. Raises ReportError when the header lacks a key or has an unknown one, when a sample comes
+    twice or names an arm or a source that the header does not have, and for a value that JSON does not hold.
     """
     if missing := _REQUIRED - set(header):
         raise ReportError(f"a report's header needs {', '.join(sorted(missing))}")
@@ -99,9 +99,7 @@ class _Gathered:
         self._arms = {label: ArmColumns() for label in header["arms"]}
         self._grouping = Grouping()
         self._ceiling = Columns()
-        self._snapshots = {
-            name: {**facts, **_nothing()} for name, facts in header.get("snapshots", {}).items()
-        }
+        self._unreached: dict[str, dict[str, int]] = {}
         self._packed: dict[Place, bytes] = {}
         self._judged: list[Mapping[str, Any]] = []
         self._crashed: list[Mapping[str, Any]] = []
@@ -119,9 +117,11 @@ class _Gathered:
         self._ceiling.append(detail.get("ceiling", {}))
         for label, arm in self._arms.items():
             arm.append(detail["arms"].get(label), detail["metrics"].get(label, {}))
-        snapshot = self._snapshots.setdefault(f"{detail['repo']}@{detail['base_commit']}", _nothing())
+        counts = self._unreached.setdefault(
+            f"{detail['repo']}@{detail['base_commit']}", dict.fromkeys(_UNREACHED, 0)
+        )
         for name in _UNREACHED:
-            snapshot[name] += len(detail[name])
+            counts[name] += len(detail[name])
 
     def packed(self) -> list[bytes]:
         """The packed details in the order of the report."""
@@ -146,8 +146,13 @@ class _Gathered:
             },
             "latency": {label: arm.latency() for label, arm in self._arms.items()},
             "selection": self._selection(),
-            "snapshots": self._snapshots,
+            "snapshots": self._snapshots(),
         }
+
+    def _snapshots(self) -> dict[str, Any]:
+        """Facts and counts of every snapshot that a sample asked for."""
+        facts = self._header.get("snapshots", {})
+        return {name: {**facts.get(name, {}), **counts} for name, counts in self._unreached.items()}
 
     def _place(self, detail: Mapping[str, Any]) -> Place:
         sample = f"sample {detail['id']!r}"
@@ -174,7 +179,3 @@ class _Gathered:
 
     def _identity(self, item: Mapping[str, Any]) -> tuple[int, str, int]:
         return self._sources.get(item["source"], len(self._sources)), item["id"], item["ordinal"]
-
-
-def _nothing() -> dict[str, int]:
-    return dict.fromkeys(_UNREACHED, 0)

@@ -43,6 +43,12 @@ class Catalog:
             if isinstance(library, ArchiveCorpus):
                 library.expect(wanted)
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """The commits whose snapshots are named one by one, so that they may be any label."""
+        named = {name.rpartition("@")[2] for name in self._explicit}
+        return frozenset(named).union(*(lib.labels for lib in self._libraries if isinstance(lib, Corpus)))
+
     def open(self, repo: str, commit: str) -> Snapshot:
         """The snapshot of ``repo@commit``; all but the latest two are closed.
 

@@ -60,6 +60,13 @@ class Corpus:
             raise SnapshotError(f"{repo}@{commit}: the corpus says that its builder did not find this commit")
         return found
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """The commits that the manifest names with a source of their own; they need not be hexadecimal."""
+        return frozenset(
+            commit for (_, commit), row in self._manifest.items() if isinstance(row.get("source"), str)
+        )
+
     def read(self, source: str, commit: str) -> Tree:
         """The tree of a source that :meth:`find` named."""
         compressed = self.root / f"{source}.zst"

@@ -23,7 +23,7 @@ _LINK, _SUBMODULE = "120000", "160000"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of ``git ls-tree``: ``size`` in bytes, 0 for a submodule."""
+    """One line of ``git ls-tree``: ``size`` in bytes, 0 for a submodule, -1 for a blob that is missing."""
 
     path: str
     mode: str
@@ -58,7 +58,9 @@ def list_entries(git: Git, commit: str) -> list[Entry]:
 def _entry(record: bytes) -> Entry:
     head, _, name = record.partition(b"\t")
     mode, _, oid, size = head.decode("ascii").split()
-    return Entry(name.decode("utf-8", "surrogateescape"), mode, oid, 0 if size == "-" else int(size))
+    length = {"-": 0, "BAD": -1}.get(size)
+    path = name.decode("utf-8", "surrogateescape")
+    return Entry(path, mode, oid, int(size) if length is None else length)
 
 
 def _full_view(git: Git, entries: Iterable[Entry]) -> Tree:

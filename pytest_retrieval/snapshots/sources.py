@@ -41,8 +41,23 @@ def split_view(text: str) -> tuple[str, str | None]:
     return (found["path"], found["view"]) if found else (text, None)
 
 
-def parse_snapshot_option(text: str) -> NamedSource:
+def rebase(source: str, base: Path) -> str:
+    """``source`` with its path, if it has one, relative to ``base`` instead of the working directory."""
+    if source.startswith("dist:"):
+        return source
+    prefix = "git:" if source.startswith("git:") else ""
+    place, mark, view = source.removeprefix(prefix).partition("?view=")
+    path = base / Path(place).expanduser()
+    here = Path.cwd()
+    if path.is_relative_to(here):
+        path = path.relative_to(here)
+    return f"{prefix}{path}{mark}{view}"
+
+
+def parse_snapshot_option(text: str, base: Path | None = None) -> NamedSource:
     """``OWNER/NAME@COMMIT=SOURCE``, or a bare ``SOURCE`` whose repository and commit are derived.
+
+    Relative paths are below ``base``, by default the working directory.
 
     A worktree or ``git:PATH`` is ``local/FOLDER`` at its HEAD; ``dist:NAME`` is ``dist/NAME`` at its version;
     any other folder or a chunk file is ``local/NAME`` at the first 40 digits of its tree digest.
@@ -53,10 +68,10 @@ def parse_snapshot_option(text: str) -> NamedSource:
     """
     found = _OPTION.fullmatch(text)
     if found:
-        return NamedSource(found["repo"], found["commit"], found["source"])
+        return NamedSource(found["repo"], found["commit"], rebase(found["source"], base or Path.cwd()))
     if not text.strip():
         raise UsageError("--snapshot wants OWNER/NAME@COMMIT=SOURCE or SOURCE, and got an empty text")
-    return _derived(text)
+    return _derived(rebase(text, base or Path.cwd()))
 
 
 def _derived(source: str) -> NamedSource:
@@ -64,7 +79,8 @@ def _derived(source: str) -> NamedSource:
         name = source.removeprefix("dist:")
         return NamedSource(f"dist/{name}", distribution_version(name), source)
     path = Path(split_view(source.removeprefix("git:"))[0])
-    name = path.resolve().name.removesuffix(".git") or "root"
+    name = path.absolute().name
+    name = (path.resolve().name if name in {"", ".."} else name).removesuffix(".git") or "root"
     if source.startswith("git:") or is_checkout(path):
         return NamedSource(f"local/{name}", head_commit(path), source)
     name = name.removesuffix(".zst").removesuffix(".chunks.jsonl")

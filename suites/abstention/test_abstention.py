@@ -13,5 +13,5 @@ import pytest
 
 @pytest.mark.retrieval(task="abstention")
 def test_abstention(retrieval_judge: Callable[[], object]) -> None:
-    """Say nothing where there is nothing. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    """Say nothing where there is nothing."""
     retrieval_judge()

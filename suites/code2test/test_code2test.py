@@ -13,5 +13,5 @@ import pytest
 
 @pytest.mark.retrieval(task="code2test")
 def test_code2test(retrieval_judge: Callable[[], object]) -> None:
-    """Find the tests of a change. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    """Find the tests of a change."""
     retrieval_judge()

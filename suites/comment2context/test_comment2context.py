@@ -13,5 +13,5 @@ import pytest
 
 @pytest.mark.retrieval(task="comment2context")
 def test_comment2context(retrieval_judge: Callable[[], object]) -> None:
-    """Find what a review comment is about. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    """Find what a review comment is about."""
     retrieval_judge()

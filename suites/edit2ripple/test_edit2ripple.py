@@ -12,5 +12,5 @@ import pytest
 
 @pytest.mark.retrieval(task="edit2ripple")
 def test_edit2ripple(retrieval_judge: Callable[[], object]) -> None:
-    """Find what else a change must touch. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    """Find what else a change must touch."""
     retrieval_judge()

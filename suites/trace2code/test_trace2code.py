@@ -12,5 +12,5 @@ import pytest
 
 @pytest.mark.retrieval(task="trace2code")
 def test_trace2code(retrieval_judge: Callable[[], object]) -> None:
-    """Find the cause of a failure. The item fails where an arm cannot be measured; how well it does is the report's affair."""
+    """Find the cause of a failure."""
     retrieval_judge()

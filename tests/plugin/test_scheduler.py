@@ -1,4 +1,4 @@
-"""The scheduler against a model of xdist's worker: every item runs, whoever is killed, and nobody waits for ever."""
+"""The scheduler against a model of xdist's worker: every item runs, whoever is killed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Run:
                     worker.shutdown()
             able = [worker for worker in self.alive if worker.can_run]
             if not able:
-                assert self.scheduler.tests_finished, "nobody can run, and the scheduler does not say it is done"
+                assert self.scheduler.tests_finished, "nobody can run, yet the run is not done"
                 return
             worker = random.choice(able)
             if kills and random.random() < 0.2:
