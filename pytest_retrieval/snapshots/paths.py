@@ -16,13 +16,13 @@ _PATH_LIMIT = 4096
 def is_safe(path: str) -> bool:
     """Whether ``path`` may be joined to a folder: relative, no empty, ``.``, ``..`` or ``.git`` part.
 
-    A path that starts with a backslash, holds a NUL, is no UTF-8 with surrogate escapes, or is longer than
+    ``.git`` is refused in any case, as Git itself does. A path that starts with a backslash, holds a NUL, is no UTF-8 with surrogate escapes, or is longer than
     a file system takes is not safe either.
     """
     if not path or path[0] in "/\\" or "\0" in path or not _is_encodable(path):
         return False
     parts = path.split("/")
-    if any(part in {"", ".", "..", ".git"} for part in parts):
+    if any(part.lower() in {"", ".", "..", ".git"} for part in parts):
         return False
     return len(path_key(path)) < _PATH_LIMIT and all(len(path_key(part)) <= _PART_LIMIT for part in parts)
 
