@@ -57,7 +57,7 @@ def _tops(root: Path, scratch: Path) -> Iterator[Path]:
     yield from extracted
     known = {release.name for top in extracted for release in _folders(top / "benchmark")}
     for folder in (root, *sorted(_folders(root))):
-        for path in sorted(folder.iterdir()):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known):
                 yield open_archive(path, scratch)
 

@@ -16,8 +16,8 @@ _PATH_LIMIT = 4096
 def is_safe(path: str) -> bool:
     """Whether ``path`` may be joined to a folder: relative, no empty, ``.``, ``..`` or ``.git`` part.
 
-    ``.git`` is refused in any case, as Git itself does. A path that starts with a backslash, holds a NUL, is no UTF-8 with surrogate escapes, or is longer than
-    a file system takes is not safe either.
+    ``.git`` is refused in any case, as Git itself does. A path that starts with a backslash, holds a NUL, is
+    no UTF-8 with surrogate escapes, or is longer than a file system takes is not safe either.
     """
     if not path or path[0] in "/\\" or "\0" in path or not _is_encodable(path):
         return False

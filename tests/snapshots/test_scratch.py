@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_retrieval.snapshots.scratch import RunFolder, ScratchError, private_base, sweep
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+
+
+def test_a_name_creates_nothing(temporary: Path) -> None:
+    path = RunFolder.name_only()
+    assert path.name.startswith(f"run-{os.getpid()}-")
+    assert path != RunFolder.name_only()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_root_is_private_and_goes_with_its_lock() -> None:
+    run = RunFolder.enter(RunFolder.name_only())
+    assert run.path.stat().st_mode & 0o777 == 0o700
+    (run.path / "deep" / "er").mkdir(parents=True)
+    run.remove()
+    assert list(private_base().iterdir()) == []
+    run.remove()
+
+
+def test_a_root_that_is_held_is_not_swept() -> None:
+    run = RunFolder.enter(RunFolder.name_only())
+    assert sweep() == 0
+    assert run.path.is_dir()
+    run.close()
+    assert sweep() == 1
+    assert list(private_base().iterdir()) == []
+
+
+def test_a_root_stays_while_another_holder_needs_it() -> None:
+    one = RunFolder.enter(RunFolder.name_only())
+    two = RunFolder.enter(one.path)
+    one.remove()
+    assert two.path.is_dir()
+    two.remove()
+    assert not two.path.exists()
+
+
+def test_what_a_killed_process_leaves_is_swept(temporary: Path) -> None:
+    script = """
+import os, signal
+from pytest_retrieval.snapshots.scratch import RunFolder
+run = RunFolder.enter(RunFolder.name_only())
+(run.path / "file").write_text("x")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    variables = {**os.environ, "PYTHONPATH": ".", "TMPDIR": str(temporary)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=Path(__file__).parents[2], env=variables, check=False
+    )
+    assert done.returncode == -9
+    (left,) = (path for path in private_base().iterdir() if path.is_dir())
+    assert (left / "file").is_file()
+    assert sweep() == 1
+    assert list(private_base().iterdir()) == []
+
+
+def test_a_lock_whose_root_was_never_made_is_swept() -> None:
+    run = RunFolder.enter(RunFolder.name_only())
+    run.path.rmdir()
+    run.close()
+    assert sweep() == 1
+    assert sweep() == 0
+
+
+def test_a_base_that_is_a_link_or_open_to_others_is_refused(temporary: Path) -> None:
+    (temporary / "elsewhere").mkdir(mode=0o700)
+    (temporary / "elsewhere" / "run-1-a.lock").touch()
+    private_base().symlink_to(temporary / "elsewhere")
+    with pytest.raises(ScratchError, match="is no folder"):
+        RunFolder.enter(RunFolder.name_only())
+    assert sweep() == 0
+    assert (temporary / "elsewhere" / "run-1-a.lock").exists()
+    private_base().unlink()
+    private_base().mkdir(mode=0o755)
+    private_base().chmod(0o755)
+    with pytest.raises(ScratchError, match="not private"):
+        RunFolder.enter(RunFolder.name_only())
+
+
+def test_a_place_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+    (temporary / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "file"))
+    with pytest.raises(ScratchError, match="no temporary folder can be made there"):
+        RunFolder.enter(RunFolder.name_only())
