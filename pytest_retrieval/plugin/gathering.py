@@ -46,6 +46,7 @@ class Gathering:
         self.summary: Mapping[str, Any] | None = None
         self.troubles: list[str] = []
         self.interrupted = False
+        self.workers: set[str] = set()
         self._journal: journal.Journal | None = None
         self._attempts: dict[str, int] = {}
         self._crashes: set[str] = set()
@@ -76,6 +77,7 @@ class Gathering:
         """Take the outcome off its report before other plugins keep the report."""
         payload = report.__dict__.pop(ATTRIBUTE, None)
         if payload is not None:
+            self.workers.update(filter(None, [getattr(report, "worker_id", None)]))
             self._attempts[report.nodeid] = self._attempts.get(report.nodeid, 0) + 1
             self._opened().append(report.nodeid, payload)
         elif str(report.when) == "???":  # xdist's report of an item whose worker died
@@ -178,7 +180,7 @@ class Gathering:
         return lost
 
     def _environment(self) -> dict[str, Any]:
-        workers = getattr(self.bench.config.option, "numprocesses", None) or 0
+        workers = len(self.workers)
         return {
             "workers": workers,
             "contended": workers > 1,
