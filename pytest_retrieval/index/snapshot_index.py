@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class SnapshotIndex:
         self._filled = np.flatnonzero(sizes)
         self._starts = (np.cumsum(sizes) - sizes)[self._filled]
         self._row_count = len(rows)
-        self._by_word = np.argsort(self._word, kind="stable").astype(np.int32)
+        self._by_word = _stable_order(self._word)
         self._word_ends = np.cumsum(np.bincount(self._word, minlength=self._words.size))
         self._word_starts = np.append(0, self._word_ends)[:-1]
 
@@ -72,13 +72,16 @@ class SnapshotIndex:
         hits = [self._words.holding(term) for term in terms]
         weights = np.bincount(np.concatenate([np.empty(0, np.int32), *hits]), minlength=self._words.size)
         occurrences = self._per_row(np.add, weights[self._word] * self._count)
-        of_words = _sets(hits, self._words.size)
-        held = [self._per_row(np.bitwise_or, of_word[self._word])[self._blind_rows] for of_word in of_words]
+        held = [
+            self._per_row(np.bitwise_or, of_word[self._word])[self._blind_rows]
+            for of_word in _sets(hits, self._words.size)
+        ]
         return np.array(held, np.uint64).reshape(len(held), self.size), occurrences[self._blind_rows]
 
     def path_tokens(self, terms: Sequence[bytes]) -> TermSets:
         """Which terms are tokens of each file's path, laid out as by :meth:`substrings`."""
-        return _sets([self._names.holding_token(term) for term in terms], self.size)
+        sets = list(_sets([self._names.holding_token(term) for term in terms], self.size))
+        return np.array(sets, np.uint64).reshape(len(sets), self.size)
 
     def paths_holding(self, needle: bytes) -> Rows:
         """The files whose path holds ``needle`` in any case; each once."""
@@ -110,9 +113,17 @@ class SnapshotIndex:
         return folded
 
 
-def _sets(hits: Sequence[NDArray[np.int32]], size: int) -> TermSets:
-    """Sets of term numbers for each of ``size`` items, of the items that each term hits."""
-    sets = np.zeros((-(-len(hits) // SET_SIZE), size), np.uint64)
-    for number, items in enumerate(hits):
-        sets[number // SET_SIZE, items] |= np.uint64(1) << np.uint64(number % SET_SIZE)
-    return sets
+def _stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The order that sorts ``numbers``, by radix: numpy does so for 16 bits only, hence the two halves."""
+    low = np.argsort(numbers.astype(np.uint16), kind="stable")
+    high = np.argsort((numbers >> 16).astype(np.uint16)[low], kind="stable")
+    return low[high].astype(np.int32)
+
+
+def _sets(hits: Sequence[NDArray[np.int32]], size: int) -> Iterator[NDArray[np.uint64]]:
+    """The terms that hit each of ``size`` items, 64 at a time: one bit for a term, one number for an item."""
+    for start in range(0, len(hits), SET_SIZE):
+        terms = np.zeros(size, np.uint64)
+        for bit, items in enumerate(hits[start : start + SET_SIZE]):
+            terms[items] |= np.uint64(1) << np.uint64(bit)
+        yield terms

@@ -11,8 +11,8 @@ from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
 if TYPE_CHECKING:
     from pytest_retrieval.snapshots.base import Snapshot, TreeFile
 
-MAX_ENTRIES = 12_000_000  # held counts, 8 bytes each
-MAX_WORDS = 1_000_000  # distinct words, about 150 bytes each
+MAX_ENTRIES = 6_000_000  # held counts, about 10 bytes each
+MAX_WORDS = 600_000  # distinct words, about 150 bytes each
 
 
 class Statistics:
