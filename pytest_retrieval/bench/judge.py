@@ -18,6 +18,7 @@ from pytest_retrieval.errors import ArmError, RetrievalError
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.model import ArmRow, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
+from pytest_retrieval.text.anchors import anchor_counts
 
 TRUNCATED_ABOVE = 2_000  # code points of query text; the flag is the same for every arm (DECISIONS 15)
 
@@ -162,6 +163,9 @@ def describe(
         "arms": {label: answer_row(row) for label, row in rows.items()},
         "metrics": {label: grade(sample, row, limit) for label, row in rows.items()},
     }
+    if counts := anchor_counts(sample.query_text):
+        detail["anchor_bearing"] = True
+        detail["anchors"] = dict(counts)
     if sample.cluster is not None:
         detail["cluster"] = sample.cluster
     if sample.gold and snapshot is not None:

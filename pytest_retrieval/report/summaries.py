@@ -20,6 +20,7 @@ from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.wilson import wilson
 
 RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
+ANCHORED = "stratum:anchor-bearing"  # beside a sample's own stratum
 POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
 
 Rows = NDArray[np.intp]  # places of samples in a column
@@ -69,7 +70,7 @@ class Columns:
 
 
 class Grouping:
-    """Which samples belong to ``all``, ``task:T``, ``stratum:S``, ``fold:F``, and to which repository."""
+    """Which samples belong to which group of :func:`groups_of`, and to which repository."""
 
     def __init__(self) -> None:
         self._members: dict[str, array[int]] = {"all": array("q")}
@@ -140,12 +141,13 @@ class ArmColumns:
 
 
 def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the groups that a sample belongs to."""
+    """The names of the groups that a sample belongs to, ``stratum:anchor-bearing`` beside its own stratum."""
     return (
         "all",
         f"task:{detail['task_type']}",
         f"stratum:{detail['stratum']}",
         f"fold:{detail['partition']}",
+        *([ANCHORED] if detail.get("anchor_bearing") else ()),
     )
 
 
