@@ -2,7 +2,7 @@
 
 A root is ``TMP/pytest-retrieval-UID/run-PID-RANDOM``. Beside it lies ``run-PID-RANDOM.lock``, on which every
 process of the run holds a shared OS lock; the system lets go of it when they die, however they die. Whoever
-gets the lock exclusively may remove the root.
+gets the lock exclusively may remove the root. The folder around them goes with the last of them.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ class RunFolder:
             ScratchError: the folder cannot be made, is a link, or belongs to another user.
         """
         try:
-            _make_private(path.parent)
-            lock = _hold(_lock_path(path))
+            lock = hold(_lock_path(path), fcntl.LOCK_SH)
             try:
                 _make_private(path)
             except BaseException:
@@ -71,17 +70,71 @@ class RunFolder:
         """Let go, and remove the root unless another process of the run still holds it."""
         self.close()
         _remove_unheld(_lock_path(self.path))
+        _leave(self.path.parent)
 
 
 def sweep() -> int:
-    """Remove every root of this user that nobody holds; how many were removed."""
+    """Remove everything of this user that nobody holds; how many roots and locks were removed."""
     base = private_base()
     try:
         _check_private(base)
-        names = sorted(base.glob(f"run-*{_LOCK}"))
+        names = sorted(base.glob(f"*{_LOCK}"))
     except (OSError, ScratchError):
         return 0
-    return sum(_remove_unheld(lock) for lock in names)
+    removed = sum(_remove_unheld(lock) for lock in names)
+    _leave(base)
+    return removed
+
+
+def hold(path: Path, mode: int) -> int:
+    """A descriptor that locks the file ``path`` of the private base, which is made, in the ``mode`` of flock.
+
+    Raises:
+        BlockingIOError: ``mode`` has LOCK_NB and another process holds the file.
+        ScratchError: the base is a link, or belongs to another user.
+    """
+    while True:
+        _make_private(path.parent)
+        try:
+            descriptor = _open_lock(path, os.O_CREAT)
+        except FileNotFoundError:  # the last run left at this moment and took the base along
+            continue
+        try:
+            fcntl.flock(descriptor, mode)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if _is_current(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+
+
+def let_go(path: Path, descriptor: int) -> None:
+    """Remove a file that :func:`hold` locked exclusively, and let go of it."""
+    path.unlink(missing_ok=True)
+    os.close(descriptor)
+    _leave(path.parent)
+
+
+def remove_tree(root: Path) -> None:
+    """Remove ``root`` and all in it that can be removed, also below folders without permissions."""
+    shutil.rmtree(root, ignore_errors=True)
+    if not root.is_dir():
+        return
+    with contextlib.suppress(OSError):
+        root.chmod(0o700)
+    for place, folders, _ in os.walk(root):
+        for folder in map(Path(place).joinpath, folders):
+            if not folder.is_symlink():
+                with contextlib.suppress(OSError):
+                    folder.chmod(0o700)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def _leave(base: Path) -> None:
+    """Remove the folder of all roots if it is empty."""
+    with contextlib.suppress(OSError):
+        base.rmdir()
 
 
 def _lock_path(path: Path) -> Path:
@@ -89,9 +142,13 @@ def _lock_path(path: Path) -> Path:
 
 
 def _make_private(path: Path) -> None:
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    _check_private(path)
+    while True:
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        try:
+            return _check_private(path)
+        except FileNotFoundError:  # another run removed it between the two
+            continue
 
 
 def _check_private(path: Path) -> None:
@@ -114,22 +171,11 @@ def _is_current(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _hold(path: Path) -> int:
-    """A descriptor with a shared lock on ``path``, which exists at the moment of locking."""
-    while True:
-        descriptor = _open_lock(path, os.O_CREAT)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        if _is_current(descriptor, path):
-            return descriptor
-        os.close(descriptor)
-
-
 def _remove_unheld(lock: Path) -> bool:
-    """Remove the root of ``lock`` if nobody holds it; the lock file goes last, under the lock."""
+    """Remove the root of ``lock`` if nobody holds it; the lock file goes last, under the lock.
+
+    A root that cannot be removed keeps its lock file, so that a later sweep tries again.
+    """
     try:
         descriptor = _open_lock(lock, 0)
     except OSError:
@@ -138,7 +184,10 @@ def _remove_unheld(lock: Path) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not _is_current(descriptor, lock):
             return False
-        shutil.rmtree(lock.with_name(lock.name.removesuffix(_LOCK)), ignore_errors=True)
+        root = lock.with_name(lock.name.removesuffix(_LOCK))
+        remove_tree(root)
+        if root.exists():
+            return False
         lock.unlink(missing_ok=True)
     except OSError:
         return False

@@ -11,6 +11,8 @@ import pytest
 
 from pytest_retrieval.snapshots.scratch import RunFolder, ScratchError, private_base, sweep
 
+EVERYBODYS = tempfile.gettempdir()  # root's own folders are closed to the user that one test becomes
+
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -30,8 +32,9 @@ def test_a_root_is_private_and_goes_with_its_lock() -> None:
     assert run.path.stat().st_mode & 0o777 == 0o700
     (run.path / "deep" / "er").mkdir(parents=True)
     run.remove()
-    assert list(private_base().iterdir()) == []
+    assert not private_base().exists()
     run.remove()
+    assert not private_base().exists()
 
 
 def test_a_root_that_is_held_is_not_swept() -> None:
@@ -40,7 +43,7 @@ def test_a_root_that_is_held_is_not_swept() -> None:
     assert run.path.is_dir()
     run.close()
     assert sweep() == 1
-    assert list(private_base().iterdir()) == []
+    assert not private_base().exists()
 
 
 def test_a_root_stays_while_another_holder_needs_it() -> None:
@@ -68,7 +71,56 @@ os.kill(os.getpid(), signal.SIGKILL)
     (left,) = (path for path in private_base().iterdir() if path.is_dir())
     assert (left / "file").is_file()
     assert sweep() == 1
-    assert list(private_base().iterdir()) == []
+    assert not private_base().exists()
+
+
+def test_runs_that_come_and_go_together_share_the_base(temporary: Path) -> None:
+    script = """
+from pytest_retrieval.snapshots.scratch import RunFolder, sweep
+for turn in range(100):
+    run = RunFolder.enter(RunFolder.name_only())
+    (run.path / "file").write_text("x")
+    assert (run.path / "file").is_file()
+    sweep()
+    assert (run.path / "file").is_file()
+    run.remove()
+"""
+    variables = {**os.environ, "PYTHONPATH": ".", "TMPDIR": str(temporary)}
+    runs = [
+        subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2], env=variables)
+        for _ in range(4)
+    ]
+    assert [run.wait() for run in runs] == [0, 0, 0, 0]
+    assert list(temporary.iterdir()) == []
+
+
+def test_folders_without_permissions_go_too(temporary: Path) -> None:
+    script = """
+import os, sys
+from pytest_retrieval.snapshots.scratch import RunFolder
+if os.getuid() == 0:
+    os.setuid(65534)
+run = RunFolder.enter(RunFolder.name_only())
+(run.path / "a" / "b").mkdir(parents=True)
+(run.path / "a" / "b" / "file").touch()
+(run.path / "outside").symlink_to(sys.argv[1])
+(run.path / "a" / "b").chmod(0o555)
+(run.path / "a").chmod(0)
+run.remove()
+"""
+    with tempfile.TemporaryDirectory(dir=EVERYBODYS) as name:
+        folder, outside = Path(name), Path(name) / "outside"
+        folder.chmod(0o777)
+        outside.mkdir(mode=0o711)
+        variables = {**os.environ, "PYTHONPATH": ".", "TMPDIR": name}
+        subprocess.run(
+            [sys.executable, "-c", script, str(outside)],
+            cwd=Path(__file__).parents[2],
+            env=variables,
+            check=True,
+        )
+        assert list(folder.iterdir()) == [outside]
+        assert outside.stat().st_mode & 0o777 == 0o711
 
 
 def test_a_lock_whose_root_was_never_made_is_swept() -> None:
