@@ -40,7 +40,8 @@ class Answer:
 
     ``hits`` is the ranking, best first. ``refusal`` is a declared "I do not serve this sample": it is
     counted under ``errors`` with its reason and scores zero, but fails nothing. ``state`` is free text
-    of the arm, kept in the report. ``top_score`` is the arm's own confidence in its answer.
+    of the arm, kept in the report. ``top_score`` is the arm's own confidence in its answer. ``cache_state``
+    labels what the arm found cached just before it was asked; None where that does not apply.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -49,6 +50,7 @@ class Answer:
     refusal: str | None = None
     abstained: bool = False
     packet_bytes: int | None = None
+    cache_state: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ def settle(ranking: Ranking, query: Query, snapshot: Snapshot) -> ArmRow:
     row = ArmRow(
         state=_text(answer.state, "state"),
         packet_bytes=_size(answer.packet_bytes, "packet_bytes"),
+        cache_state=_text(answer.cache_state, "cache_state") or ArmRow().cache_state,
     )
     refusal = _text(answer.refusal, "refusal")
     if refusal is not None:

@@ -146,6 +146,21 @@ class Snapshot:
         """
         return self._worktree.of(self)
 
+    def worktree_changes(self) -> tuple[str, ...]:
+        """What differs from the commit in :meth:`worktree`, as lines of ``git status --porcelain``.
+
+        Nothing while the work tree is clean, or was never asked for. Ignored files are no change.
+        """
+        return self._worktree.changes()
+
+    def rebuild_worktree(self) -> None:
+        """Replace the work tree by a fresh one at the same place, without whatever an arm left in it.
+
+        Raises:
+            SnapshotError: the folder cannot be written.
+        """
+        self._worktree.rebuild(self)
+
     def close(self) -> None:
         """Remove the work tree and let go of the contents; harmless when repeated."""
         self._worktree.remove()

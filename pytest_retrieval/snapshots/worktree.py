@@ -42,8 +42,25 @@ class Worktree:
     def of(self, snapshot: Snapshot) -> Path:
         """The folder that holds the snapshot's files and their one commit."""
         if self._folder is None:
-            self._folder = self._make(snapshot)
+            return self._make(snapshot) / "tree"
         return self._folder / "tree"
+
+    def changes(self) -> tuple[str, ...]:
+        """What Git's status says of the folder, a line each: nothing while it is clean, or not made."""
+        if self._folder is None:
+            return ()
+        root = self._folder / "tree"
+        try:
+            said = Git(root / ".git", root).output("status", "--porcelain", "--untracked-files=all")
+        except SnapshotError as error:
+            return (f"its state cannot be told: {error}",)
+        return tuple(said.decode("utf-8", "replace").splitlines())
+
+    def rebuild(self, snapshot: Snapshot) -> None:
+        """Make the folder's files and commit anew, in the same place; nothing while it is not made."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder / "tree", ignore_errors=True)
+            self._fill(snapshot, self._folder)
 
     def remove(self) -> None:
         """Remove the folder; harmless when there is none."""
@@ -54,19 +71,22 @@ class Worktree:
     def _make(self, snapshot: Snapshot) -> Path:
         if self._scratch is not None:
             self._scratch.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="worktree-", dir=self._scratch))
+        self._folder = Path(tempfile.mkdtemp(prefix="worktree-", dir=self._scratch))
+        self._fill(snapshot, self._folder)
+        return self._folder
+
+    def _fill(self, snapshot: Snapshot, folder: Path) -> None:
         try:
             (folder / "tree").mkdir()
             write_files(snapshot, folder / "tree")
             commit(folder / "tree")
         except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            self.remove()
             name = f"{snapshot.repo}@{snapshot.commit}"
             raise SnapshotError(f"{name}: the work tree cannot be written: {error.strerror}") from error
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            self.remove()
             raise
-        return folder
 
 
 def write_files(snapshot: Snapshot, root: Path) -> None:
