@@ -1,8 +1,8 @@
 """Random bits that stay the same in every release of numpy, on every machine and in every order of work.
 
 numpy may change what its ``Generator`` methods return (NEP 19), so only the raw words of PCG64 are used
-(O'Neill, 2014: the 128-bit generator with the XSL-RR output), and the steps from words to indices and signs are
-written here. A report that states its names can be recomputed in any language.
+(O'Neill, 2014: the 128-bit generator with the XSL-RR output), and the steps from words to indices and signs
+are written here. A report that states its names can be recomputed in any language.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Stream:
         """``count`` numbers that are 1.0 or -1.0, one per bit, lowest bit first; 1.0 where the bit is set."""
         octets = self._words(-(-count // 64)).view(np.uint8)
         bits = np.unpackbits(octets, count=count, bitorder="little")
-        return bits * 2.0 - 1.0
+        return bits.astype(np.float64) * 2 - 1
 
     def _words(self, count: int) -> NDArray[np.uint64]:
         return np.asarray(self._generator.random_raw(count)).astype("<u8", copy=False)
