@@ -28,7 +28,7 @@ def resampled_means(differences: Floats, stream: Stream) -> Floats:
     They depend on the values alone, not on their order, and negating all of these mirrors the means exactly.
     To have both, resamples come in antithetic pairs (Hall, Biometrika 76, 1989): where one draws the i-th
     smallest difference, the other draws the i-th largest. Each of the 4,000 is a bootstrap resample, and
-    the tails are estimated no worse than by independent ones. Raises ValueError without data.
+    the tails are estimated as well as by independent ones. Raises ValueError without data.
     """
     ascending = _not_empty(np.sort(differences))
     if ascending[0] == ascending[-1]:
