@@ -35,7 +35,7 @@ class Role:
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
         self.gathering: Gathering | None = None
-        if config.pluginmanager.hasplugin("xdist") and not self.is_worker:
+        if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
             from pytest_retrieval.plugin.workers import Workers
 
             config.pluginmanager.register(Workers(self), "retrieval-workers")

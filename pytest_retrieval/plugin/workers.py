@@ -40,9 +40,9 @@ class Workers:
             self._role.adopt(plan)
             self._announce()
 
-    @pytest.hookimpl(optionalhook=True)
+    @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> Scheduling | None:
-        """Serve ``--dist load``; every other mode is xdist's own."""
+        """Serve ``--dist load`` unless a conftest does; every other mode is xdist's own."""
         if config.getoption("dist") != "load":
             return None
         from pytest_retrieval.plugin.scheduler import LoadOrRepository
