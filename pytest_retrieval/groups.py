@@ -1,0 +1,190 @@
+"""A program and its process group: started, read from, and ended whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pytest_retrieval import guard
+from pytest_retrieval.errors import RetrievalError
+from pytest_retrieval.interrupts import postponed_interrupts
+
+DRAIN = 0.5
+PIECE = 1 << 18
+_TICK = 0.05
+
+#: What a program sees of the caller's environment unless it is told otherwise.
+ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
+
+
+class ProgramError(RetrievalError):
+    """A program that could not be started, ran out of time, or ended badly."""
+
+
+def allowed_environment(
+    names: Iterable[str] = ALLOWED, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The variables of this process that are in ``names``, overlaid with ``extra``."""
+    passed = {name: os.environ[name] for name in names if name in os.environ}
+    return {**passed, **(extra or {})}
+
+
+class Sink:
+    """The first ``limit`` bytes of a stream; what follows is counted as truncated and forgotten."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.data = bytearray()
+        self.truncated = False
+
+    def add(self, piece: bytes) -> None:
+        """Take in one piece."""
+        room = self.limit - len(self.data)
+        self.data += piece[:room]
+        self.truncated = self.truncated or len(piece) > room
+
+
+@contextlib.contextmanager
+def running(
+    argv: Sequence[str | bytes],
+    cwd: Path | None,
+    stdin: bytes | None,
+    environment: Mapping[str, str] | None,
+) -> Iterator[Group]:
+    """Start a program; its group is ended when the ``with`` block is left in any way."""
+    group = None
+    try:
+        with postponed_interrupts():  # one in the middle of the start would leave a program that nobody ends
+            group = Group(argv, cwd, stdin, environment)
+        yield group
+    finally:
+        if group is not None:
+            group.close()
+
+
+class Group:
+    """A started program and its process group."""
+
+    def __init__(
+        self,
+        argv: Sequence[str | bytes],
+        cwd: Path | None,
+        stdin: bytes | None,
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        # A file instead of a pipe: no writer that could block, and no thread.
+        with contextlib.ExitStack() as stack:
+            given: int | io.BufferedRandom = subprocess.DEVNULL
+            if stdin is not None:
+                file = stack.enter_context(tempfile.TemporaryFile())
+                file.write(stdin)
+                file.seek(0)
+                given = file.fileno()
+            try:
+                self.process = subprocess.Popen(
+                    argv,
+                    cwd=cwd,
+                    env=dict(environment) if environment is not None else allowed_environment(),
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    bufsize=0,
+                )
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise ProgramError(f"cannot start {_shown(argv[0])}: {reason}") from error
+        guard.started(self.process.pid)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.name = _shown(argv[0])
+        self._ended = False
+        self.stdout = self.process.stdout.fileno()
+        self.stderr = self.process.stderr.fileno()
+        for descriptor in (self.stdout, self.stderr):
+            os.set_blocking(descriptor, False)
+
+    def close(self) -> None:
+        """End what is left of the group and let go of the pipes."""
+        self._end()
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def exited(self) -> bool:
+        """Whether the program has ended; it is not reaped, so its group number stays its own."""
+        if self.process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            return self.process.poll() is not None
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self.process.pid, flags) is not None
+        except ChildProcessError:
+            return True
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send ``number`` to the whole group; one that is gone or not ours any more is no fault."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+    def finish(self, sinks: Mapping[int, Sink]) -> int:
+        """End what is left of the group, take what is left in the pipes, and return the exit code."""
+        self._end()
+        pump(self, sinks, time.monotonic() + DRAIN)
+        return self.process.returncode
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+            guard.ended(self.process.pid)
+
+
+def pump(group: Group, sinks: Mapping[int, Sink], deadline: float, stop_at: Sink | None = None) -> bool:
+    """Move output into ``sinks`` until the program has ended; False when the deadline or a bound came first.
+
+    Pipes that somebody else still holds after the end are read for :data:`DRAIN` seconds more.
+    """
+    wait, ended = 0.001, False
+    with selectors.DefaultSelector() as selector:
+        for descriptor in sinks:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while True:
+            now = time.monotonic()
+            if not ended and group.exited():
+                ended, deadline = True, now + DRAIN
+            if now >= deadline or (ended and not selector.get_map()):
+                return ended
+            wait = 0.001 if selector.get_map() else min(wait * 2, _TICK)
+            pause = _TICK if selector.get_map() else wait
+            for key, _ in selector.select(min(pause, deadline - now)):
+                if not move(key.fd, sinks[key.fd]):
+                    selector.unregister(key.fd)
+            if stop_at is not None and stop_at.truncated:
+                return False
+
+
+def _shown(word: str | bytes) -> str:
+    return repr(os.fsdecode(word))
+
+
+def move(descriptor: int, sink: Sink) -> bool:
+    """Read one piece; False at the end of the stream."""
+    try:
+        piece = os.read(descriptor, PIECE)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    sink.add(piece)
+    return bool(piece)

@@ -1,0 +1,127 @@
+"""A process that is killed takes its programs along: its guard ends what it could not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = 'sleep 300 & echo $$ $! > "$0.part"; mv "$0.part" "$0"; wait'
+
+
+def start(script: str, *words: object) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-c", script, *map(str, words)]
+    return subprocess.Popen(argv, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def guards_of(parent: int) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[-3:-1] == [str(ROOT / "pytest_retrieval" / "guard.py").encode(), str(parent).encode()]:
+            found.append(int(place.parent.name))
+    return found
+
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+
+
+def test_the_programs_of_a_killed_process_end_with_it(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    script = f"""
+import sys
+from pytest_retrieval.process import run
+run(["true"], timeout=60)
+run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
+"""
+    with start(script, pids) as process:
+        until(pids.exists)
+        (guard,) = guards_of(process.pid)
+        os.kill(guard, signal.SIGTERM)
+        assert all(map(is_alive, [guard, *map(int, pids.read_text().split())]))
+        process.kill()
+    until(lambda: not any(map(is_alive, [guard, *map(int, pids.read_text().split())])))
+
+
+def test_a_fork_that_lives_on_does_not_keep_the_programs_alive(tmp_path: Path) -> None:
+    pids, fork = tmp_path / "pids", tmp_path / "fork"
+    script = f"""
+import os, sys, time
+from pathlib import Path
+from pytest_retrieval.process import run
+run(["true"], timeout=60)
+if os.fork() == 0:
+    Path(sys.argv[2]).write_text(str(os.getpid()))
+    time.sleep(300)
+run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
+"""
+    with start(script, pids, fork) as process:
+        until(lambda: pids.exists() and fork.exists() and fork.read_text() != "")
+        process.kill()
+    until(lambda: not any(map(is_alive, map(int, pids.read_text().split()))))
+    os.kill(int(fork.read_text()), signal.SIGKILL)
+
+
+def test_a_group_that_has_ended_is_not_touched_any_more() -> None:
+    """The number of a group may be another's by then, here that of a bystander."""
+    with subprocess.Popen(["sleep", "300"], start_new_session=True) as bystander:
+        script = """
+import os, signal, sys
+from pytest_retrieval import guard
+guard.started(int(sys.argv[1]))
+guard.ended(int(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+        with start(script, bystander.pid) as process:
+            process.wait()
+        until(lambda: not guards_of(process.pid))
+        assert is_alive(bystander.pid)
+        bystander.kill()
+
+
+def test_a_process_that_starts_no_program_has_no_guard_and_one_that_ends_leaves_none() -> None:
+    script = """
+import sys
+from pytest_retrieval.process import run
+input()
+run(["true"], timeout=60)
+input()
+"""
+    argv = [sys.executable, "-c", script]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(argv, cwd=ROOT, env=variables, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        time.sleep(0.2)
+        assert guards_of(process.pid) == []
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        until(lambda: len(guards_of(process.pid)) == 1)
+        process.stdin.write(b"\n")
+        process.stdin.close()
+        assert process.wait() == 0
+    until(lambda: guards_of(process.pid) == [])

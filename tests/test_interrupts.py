@@ -1,0 +1,74 @@
+"""SIGTERM is an interrupt like SIGINT, and neither tears what must stay whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pytest_retrieval.interrupts import interrupted_by_sigterm, postponed_interrupts
+from pytest_retrieval.process import run
+
+
+@pytest.fixture(autouse=True)
+def unchanged() -> Iterator[None]:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    yield
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_sigterm_interrupts_within_the_block() -> None:
+    with pytest.raises(KeyboardInterrupt, match="SIGTERM"), interrupted_by_sigterm():
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_handler_of_somebody_else_stays() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        with interrupted_by_sigterm():
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert came == [signal.SIGTERM]
+
+
+def test_outside_the_main_thread_nothing_changes() -> None:
+    def enter() -> None:
+        with interrupted_by_sigterm(), postponed_interrupts():
+            found.append(signal.getsignal(signal.SIGTERM))
+
+    found: list[object] = []
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert found == [signal.SIG_DFL]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_waits_for_the_end_of_the_block(number: signal.Signals) -> None:
+    done = False
+    with pytest.raises(KeyboardInterrupt), interrupted_by_sigterm(), postponed_interrupts():
+        os.kill(os.getpid(), number)
+        done = True
+    assert done
+
+
+def test_an_interrupt_while_a_program_starts_ends_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *words: Any, **more: Any) -> None:
+            super().__init__(*words, **more)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("pytest_retrieval.groups.subprocess.Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(["sleep", "300"], timeout=300)
+    assert [process.returncode for process in started] == [-signal.SIGKILL]
