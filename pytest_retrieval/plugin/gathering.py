@@ -68,9 +68,10 @@ class Gathering:
         """What is about to run, for the terminal."""
         plan, settings = self.plan, self.bench.settings
         chosen = len(plan.chosen)
-        samples = f"{chosen} samples" if chosen == plan.of else f"{chosen} of {plan.of} samples"
+        samples = plural(chosen, "sample") if chosen == plan.of else f"{chosen} of {plan.of} samples"
         labels = ", ".join(arm.label for arm in settings.arms)
-        return [f"retrieval: {samples}, {plan.snapshots()} snapshots to build, arms: {labels}"]
+        snapshots = plural(plan.snapshots(), "snapshot")
+        return [f"retrieval: {samples}, {snapshots} to build, arms: {labels}"]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -191,6 +192,11 @@ class Gathering:
             "started_at": datetime.fromtimestamp(self._started, UTC).isoformat(timespec="seconds"),
             "seconds": round(time.time() - self._started, 3),
         }
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 sample``, ``2 samples``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def attach(report: pytest.TestReport, outcome: Outcome) -> None:

@@ -49,11 +49,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heading, what it shows of a row, and whether it may go where there is little room."""
+    """A column: its heading and what it shows of a row.
+
+    An ``extra`` one may go where there is little room; ``needs_gold`` is one without a figure in a run whose
+    every sample has no gold.
+    """
 
     title: str
     cell: Callable[[Row], Cell]
     extra: bool = False
+    needs_gold: bool = False
 
 
 def render(report: Mapping[str, Any], width: int, path: str | None = None) -> list[Line]:
@@ -75,7 +80,9 @@ def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:
         for label, arm in report["arms"].items()
     ]
     limit_of = Row("(ceiling)", report["ceiling"]["all"], {})
-    columns, label_width = _fit(_columns(report["limit"], width), [*rows, limit_of], width)
+    with_gold = any(row.group["positives"] for row in rows) or not any(row.group["n"] for row in rows)
+    columns = _columns(report["limit"], width, with_gold=with_gold)
+    columns, label_width = _fit(columns, [*rows, limit_of], width)
     grid = [_best_bold([column.cell(row) for row in rows]) for column in columns]
     grid = [[*cells, column.cell(limit_of)] for column, cells in zip(columns, grid, strict=True)]
     widths = [_width(column, cells) for column, cells in zip(columns, grid, strict=True)]
@@ -93,23 +100,30 @@ def _line(label: str, label_width: int, cells: Sequence[Cell], widths: Sequence[
     return tuple(pieces)
 
 
-def _columns(limit: int, width: int) -> list[Column]:
-    """Every column in order; the last extra ones go first when there is little room."""
-    return [
+def _columns(limit: int, width: int, *, with_gold: bool) -> list[Column]:
+    """Every column in order; the last extra ones go first when there is little room.
+
+    Where no sample has gold, what is left to judge is whether an arm knew to be silent.
+    """
+    roomy = width >= _ROOMY
+    columns = [
         Column("n", lambda row: _count(row.group.get("n"))),
-        *(Column(f"R@{cut}", _measure(f"recall@{cut}")) for cut in recall_cuts(limit)),
-        Column("MRR", _measure("mrr@k")),
-        Column(f"hit@{limit} (95% CI)", lambda row: _rate(row, "hit@k", roomy=width >= _ROOMY)),
-        Column("answered", _measure("hit@k", "answered"), extra=True),
-        Column("selective", _measure("selective_success"), extra=True),
+        *(Column(f"R@{cut}", _measure(f"recall@{cut}"), needs_gold=True) for cut in recall_cuts(limit)),
+        Column("MRR", _measure("mrr@k"), needs_gold=True),
+        Column(f"hit@{limit} (95% CI)", lambda row: _rate(row, "hit@k", roomy=roomy), needs_gold=True),
+        Column("answered", _measure("hit@k", "answered"), extra=True, needs_gold=True),
+        Column(
+            "selective (95% CI)", lambda row: _rate(row, "selective_success", roomy=roomy), extra=with_gold
+        ),
         Column("abst", _measure("abstained", best=False)),
         Column("err", lambda row: _count(row.group.get("errors"), bad=True)),
         Column("p50", lambda row: _time(row, "p50_ms")),
         Column("p95", lambda row: _time(row, "p95_ms"), extra=True),
-        Column("macro hit", _measure("hit@k", "macro"), extra=True),
-        Column("P@k", _measure("precision@k"), extra=True),
-        Column("hard neg", _measure("hard_negative_hits@k", best=False), extra=True),
+        Column("macro hit", _measure("hit@k", "macro"), extra=True, needs_gold=True),
+        Column("P@k", _measure("precision@k"), extra=True, needs_gold=True),
+        Column("hard neg", _measure("hard_negative_hits@k", best=False), extra=True, needs_gold=True),
     ]
+    return [column for column in columns if with_gold or not column.needs_gold]
 
 
 def _fit(columns: list[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], int]:

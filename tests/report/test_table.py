@@ -60,8 +60,8 @@ def test_the_table() -> None:
 def test_room_for_whole_intervals_and_more_columns() -> None:
     titles, grep, *_ = texts(render(report(two_arms(), "grep", "bm25:all"), 120))
     assert titles.split() == [
-        "arm", "n", "R@5", "R@10", "R@20", "MRR", "hit@20", "(95%", "CI)", "answered", "selective", "abst",
-        "err", "p50", "p95",
+        "arm", "n", "R@5", "R@10", "R@20", "MRR", "hit@20", "(95%", "CI)", "answered", "selective", "(95%",
+        "CI)", "abst", "err", "p50",
     ]  # fmt: skip
     assert "0.250 [0.142, 0.402]" in grep
 
@@ -84,9 +84,20 @@ def test_equal_arms_have_no_best() -> None:
     assert all(piece.role != "bold" for line in lines[1:] for piece in line)
 
 
-def test_what_was_not_measured_is_a_dash() -> None:
+def test_where_no_sample_has_gold_silence_is_judged() -> None:
+    # Wilson's interval of 1 in 1, by scipy: 0.206543-1
     details = [detail(0, {"a": (answer(wall_ms=1.0), no_gold(1.0))}, stratum="natural_no_gold", gold=[])]
-    assert texts(render(report(details, "a"), 80))[1].split() == [
+    titles, row, ceiling, *_ = texts(render(report(details, "a"), 80))
+    assert titles.split() == ["arm", "n", "selective", "(95%", "CI)", "abst", "err", "p50"]
+    assert row.split() == ["a", "1", "1.000", ".207-1.00", "1.000", "0", "-"]
+    assert ceiling.split() == ["(ceiling)", "0", "-", "-", "-", "-"]
+
+
+def test_what_was_not_measured_is_a_dash() -> None:
+    details = [
+        detail(0, {"a": (answer(wall_ms=1.0), {"abstained": 1.0}), "b": (answer(), measures(1.0, 1.0))})
+    ]
+    assert texts(render(report(details, "a", "b"), 80))[1].split() == [
         "a", "1", "-", "-", "-", "-", "-", "1.000", "0", "-",
     ]  # fmt: skip
 
