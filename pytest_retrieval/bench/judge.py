@@ -5,6 +5,7 @@ Grep, BM25, a subprocess, a Python function: all are an ``Arm`` here, and nothin
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.model import ArmRow, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.text.anchors import anchor_counts
+
+_LOGGER = logging.getLogger(__name__)
 
 TRUNCATED_ABOVE = 2_000  # code points of query text; the flag is the same for every arm (DECISIONS 15)
 
@@ -100,10 +103,14 @@ class Station:
             return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms)
 
     def close(self) -> None:
-        """Close the arm if it was built; a failing close is the arm's own affair by now."""
+        """Close the arm if it was built; one that fails at that harms no result, and only says so."""
         arm, self._arm = self._arm, None
-        if arm is not None:
+        if arm is None:
+            return
+        try:
             arm.close()
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            _LOGGER.warning("arm %s: closing it failed: %s", self.label, _reason(error))
 
     def _built(self) -> Arm:
         if self._arm is None:

@@ -5,12 +5,10 @@ Kept light: until a bench item is collected or one of our options is given, no o
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -35,6 +33,7 @@ class Role:
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
         self.gathering: Gathering | None = None
+        self._exits = ExitStack()
         if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
             from pytest_retrieval.plugin.workers import Workers
 
@@ -42,10 +41,12 @@ class Role:
 
     @property
     def bench(self) -> BenchSession:
-        """The state of this process, made at first use."""
+        """The state of this process, made at first use; from then on SIGTERM ends it as Ctrl-C does."""
         if BENCH not in self.config.stash:
+            from pytest_retrieval.interrupts import interrupted_by_sigterm
             from pytest_retrieval.plugin.session import BenchSession
 
+            self._exits.enter_context(interrupted_by_sigterm())
             self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
         return self.config.stash[BENCH]
 
@@ -78,21 +79,39 @@ class Role:
         collection.parametrize(metafunc, self.bench)
 
     def adopt(self, plan: Plan) -> None:
-        """Take on the controller's part of a run with bench items: gather, and write the report."""
-        from pytest_retrieval.plugin.gathering import Gathering
+        """Take on the controller's part of a run with bench items: gather, and write the report.
 
+        What runs that were killed have left goes first.
+        """
+        from pytest_retrieval.plugin.gathering import Gathering
+        from pytest_retrieval.snapshots.scratch import sweep
+
+        try:
+            self.bench.open()
+        except RetrievalError as error:
+            raise pytest.UsageError(str(error)) from None
+        sweep()
         self.gathering = Gathering(self.bench, plan)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.bench.expect(plan)
 
     def close(self) -> None:
         """Close arms and snapshots; the process that owns the run removes its folder."""
-        if self.started:
-            self.bench.close()
-        if self.run_path is not None and not self.is_worker and self.run_path.exists():
-            from pytest_retrieval.snapshots.scratch import RunFolder
+        with self._exits:
+            try:
+                if self.started:
+                    self.bench.close()
+            finally:
+                if self.run_path is not None and not self.is_worker:
+                    self._remove_folder(self.run_path)
 
-            RunFolder.enter(self.run_path).remove()
+    def _remove_folder(self, path: Path) -> None:
+        from pytest_retrieval.interrupts import postponed_interrupts
+        from pytest_retrieval.snapshots.scratch import RunFolder
+
+        with postponed_interrupts():
+            if path.exists():
+                RunFolder.enter(path).remove()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -124,14 +143,6 @@ class Role:
         return self.gathering.opening_lines()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Turn SIGTERM into a keyboard interrupt, so that everything is put away as after Ctrl-C."""
-        if not self.started:
-            return (yield)
-        with interrupted_by_sigterm():
-            return (yield)
-
-    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -154,20 +165,3 @@ class Role:
             from pytest_retrieval.plugin import terminal
 
             terminal.summarise(terminalreporter, self.gathering)
-
-
-@contextmanager
-def interrupted_by_sigterm() -> Iterator[None]:
-    """Within the block SIGTERM raises KeyboardInterrupt in the main thread; afterwards it is as before."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(signum: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt("SIGTERM")

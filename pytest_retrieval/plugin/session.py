@@ -93,6 +93,11 @@ class BenchSession:
         if any(options.from_command_line(self.config, name) for name in ("samples", "release", "snapshot")):
             self._pool({}, Path())
 
+    def open(self) -> None:
+        """Hold the run's folder, and make sure that the report can be written, before the first item runs."""
+        _ = self.scratch
+        check_writable(self.report_path())
+
     def expect(self, plan: Plan) -> None:
         """Tell the catalogs which snapshots will be asked for, so that archives are read for these alone."""
         names = {(entry.repo, entry.commit) for entry in map(plan.entries.__getitem__, plan.chosen)}
