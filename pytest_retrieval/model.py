@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+CONTEXTBENCH, SWEBENCH, LOCBENCH = "contextbench", "swebench", "locbench"  # tasks with measures of their own
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -71,8 +73,9 @@ class Sample:
 
     ``ordinal`` counts equal ids within one samples file from 0, ``row`` is the sample's place in that
     file and the order of the report, ``source`` is the SHA-256 of the file. ``gold``, ``given`` and
-    ``negatives`` are distinct paths in the order of the file. ``skip`` is why the sample is not judged,
-    or None.
+    ``negatives`` are distinct paths in the order of the file. ``gold_spans`` and ``gold_symbols``
+    (``path:Class.function``) say more closely where in the gold the answer is, where that is known. ``skip``
+    is why the sample is not judged, or None.
     """
 
     id: str
@@ -95,11 +98,23 @@ class Sample:
     cluster: str | None = None
     skip: str | None = None
     gold_spans: tuple[Span, ...] = ()
+    gold_symbols: tuple[str, ...] = ()
 
     @property
     def snapshot(self) -> str:
         """The name ``repo@commit`` of the tree this sample is asked of."""
         return f"{self.repo}@{self.commit}"
+
+    @property
+    def gold_kind(self) -> str:
+        """What the benchmark takes for gold, which decides on further measures.
+
+        ``"spans"``: lines of the gold files. ``"patch"``: the files of one change, all of which are needed.
+        ``"files"``: any file that answers.
+        """
+        if self.task == CONTEXTBENCH and self.gold_spans:
+            return "spans"
+        return "patch" if self.task in (SWEBENCH, LOCBENCH) else "files"
 
 
 @dataclass(frozen=True, slots=True)

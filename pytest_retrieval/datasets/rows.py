@@ -75,6 +75,12 @@ def _finite(digits: str) -> float:
     return value
 
 
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return str(error) if isinstance(error, RowError) else "too deep, or a number too long"
+
+
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 
 
@@ -154,6 +160,30 @@ class Row:
             self.fault(field, f"must be an object, not {kind_of(value)}; write {{…}} or leave it out")
             return {}
         return value
+
+    def listed(self, field: str, hint: str) -> list[Any]:
+        """A required list, or the JSON text of one; empty after a fault. ``hint`` says what to write."""
+        value = self.values.get(field)
+        if isinstance(value, str):
+            try:
+                value = _DECODER.decode(value)
+            except (ValueError, RecursionError) as error:
+                self.fault(field, f"not the JSON text of a list ({_reason(error)}); {hint}")
+                return []
+        if not isinstance(value, list):
+            what = "missing" if value is None else f"must be a list, not {kind_of(value)}"
+            self.fault(field, f"{what}; {hint}")
+            return []
+        return value
+
+    def texts(self, field: str, hint: str) -> tuple[str, ...]:
+        """The distinct strings of a list as :meth:`listed` takes it."""
+        entries = self.listed(field, hint)
+        for place, entry in enumerate(entries):
+            if not isinstance(entry, str) or not entry or not encodable(entry):
+                what = kind_of(entry) if not isinstance(entry, str) else "empty or no text"
+                self.fault(f"{field}[{place}]", f"must be a string, not {what}; {hint}")
+        return distinct(entry for entry in entries if isinstance(entry, str))
 
     def repo(self, value: str) -> str:
         """``value`` if it can be a repository's name and part of a path, else a fault."""

@@ -1,17 +1,21 @@
-"""Read a samples file: JSON Lines of benchmark rows, of hand-written rows, or of both."""
+"""Read a samples file: JSON Lines of benchmark rows, of hand-written rows, or of both; or Parquet."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_retrieval.datasets.arb import arb_sample
+from pytest_retrieval.datasets.contextbench import contextbench_sample
+from pytest_retrieval.datasets.parquet import MAGIC, parquet_rows
 from pytest_retrieval.datasets.queryset import queryset_sample
 from pytest_retrieval.datasets.rows import Row, RowError, parse_row
+from pytest_retrieval.datasets.swebench import swebench_sample
 from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import Sample, SampleFile
 
@@ -30,13 +34,16 @@ def load_samples(
     """Load the samples of ``path``; see :func:`parse_samples` for the other arguments.
 
     ``shown`` is how messages and the result name the file. Raises :class:`SampleError` where the file
-    cannot be read, is larger than 256 MiB, or holds faults.
+    cannot be read, is larger than 256 MiB, or holds faults. A file that is named ``*.parquet`` or begins as
+    such files do is read as Parquet: then the lines of messages are its rows.
     """
     shown = str(path) if shown is None else shown
     try:
         if path.stat().st_size > MAX_FILE:
             raise SampleError(shown, [_TOO_LARGE])
         with path.open("rb") as stream:
+            if path.suffix.lower() == ".parquet" or stream.peek(len(MAGIC)).startswith(MAGIC):
+                return _of_parquet(stream, shown, default, allow_labels)
             data = stream.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -60,20 +67,17 @@ def parse_samples(
     if len(data) > MAX_FILE:
         raise SampleError(shown, [_TOO_LARGE])
     warnings = ["starts with a byte order mark, which was skipped"] if data.startswith(_BOM) else []
-    samples: list[Sample] = []
-    faults: list[str] = []
-    for number, line in _lines(data):
-        sample = _sample(line, number, faults, default, allow_labels)
-        if len(faults) > MAX_FAULTS:
-            raise SampleError(
-                shown, [*faults[:MAX_FAULTS], f"line {number}: too many faults; reading stopped"]
-            )
-        if sample is not None:
-            samples.append(sample)
-    if faults:
-        raise SampleError(shown, faults)
+    samples = _samples(_json_rows(data), shown, default, allow_labels)
     digest = hashlib.sha256(data).hexdigest()
     return SampleFile(shown, digest, _numbered(samples, digest), (*warnings, *_repeats(samples)))
+
+
+def _of_parquet(
+    stream: io.BufferedReader, shown: str, default: tuple[str, str] | None, labels: Collection[str] | bool
+) -> SampleFile:
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    samples = _samples(parquet_rows(stream, shown), shown, default, labels)
+    return SampleFile(shown, digest, _numbered(samples, digest), tuple(_repeats(samples)))
 
 
 _TOO_LARGE = "larger than 256 MiB; split the file"
@@ -89,29 +93,43 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line.rstrip(b"\r\n")
 
 
-def _sample(
-    line: bytes,
-    number: int,
-    faults: list[str],
+def _json_rows(data: bytes) -> Iterator[tuple[int, Mapping[str, Any] | RowError]]:
+    for number, line in _lines(data):
+        try:
+            yield number, parse_row(line)
+        except RowError as error:
+            yield number, error
+
+
+def _samples(
+    rows: Iterable[tuple[int, Mapping[str, Any] | RowError]],
+    shown: str,
     default: tuple[str, str] | None,
     labels: Collection[str] | bool,
-) -> Sample | None:
-    """One line's sample, or None once ``faults`` say why there is none."""
-    before = len(faults)
-    try:
-        row = Row(parse_row(line), number, faults, labels)
-    except RowError as error:
-        faults.append(f"line {number}: {error}")
-        return None
-    sample = _of_shape(row, default)
-    return replace(sample, line=number) if sample is not None and len(faults) == before else None
+) -> list[Sample]:
+    """The samples of numbered rows; raises SampleError with the faults of all rows where there are any."""
+    samples: list[Sample] = []
+    faults: list[str] = []
+    for number, values in rows:
+        if isinstance(values, RowError):
+            faults.append(f"line {number}: {values}")
+        else:
+            sample = _of_shape(Row(values, number, faults, labels), default)
+            samples.append(replace(sample, line=number))
+        if len(faults) > MAX_FAULTS:
+            raise SampleError(
+                shown, [*faults[:MAX_FAULTS], f"line {number}: too many faults; reading stopped"]
+            )
+    if faults:
+        raise SampleError(shown, faults)
+    return samples
 
 
-def _of_shape(row: Row, default: tuple[str, str] | None) -> Sample | None:
+def _of_shape(row: Row, default: tuple[str, str] | None) -> Sample:
     """Read a row by its shape: each kind of benchmark is known by a field that only it has."""
     if "instance_id" in row.values:
-        row.fault("instance_id", "a ContextBench row, which this version does not read; remove the row")
-        return None
+        has_patch_alone = row.values.get("patch") is not None and row.values.get("gold_context") is None
+        return swebench_sample(row) if has_patch_alone else contextbench_sample(row)
     if "gold" not in row.values and (
         "relevant" in row.values or "no_gold" in row.values or isinstance(row.values.get("query"), str)
     ):

@@ -98,11 +98,6 @@ def test_a_row_of_exactly_four_mebibytes_passes() -> None:
     assert len(parse_samples(ROW.ljust(4 * 1024 * 1024) + b"\r\n" + ROW, "s.jsonl").samples) == 2
 
 
-def test_a_contextbench_row_is_named() -> None:
-    (fault,) = faults_of(b'{"instance_id": "x", "repo": "a/b"}')
-    assert fault.startswith("line 1: field 'instance_id': a ContextBench row")
-
-
 def test_all_faults_of_a_file_come_at_once() -> None:
     data = b"\n".join(
         [
