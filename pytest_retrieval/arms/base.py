@@ -16,13 +16,15 @@ Ranking = Answer | Iterable[Hit | str | tuple[str, float]]
 class Arm:
     """Base class of every arm; only :meth:`rank` must be written.
 
-    A subclass declares ``name``, ``version`` and ``capabilities``. Its constructor takes no argument and
+    A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
+    for other arms to be compared with. Its constructor takes no argument and
     is cheap, for the controller builds each arm once just to read what it declares: work belongs in
     :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
     """
 
     name: ClassVar[str] = ""
     version: str = "1"
+    baseline: ClassVar[bool] = False
     capabilities: Capabilities = Capabilities()
     snapshot: Snapshot
 

@@ -15,6 +15,7 @@ from pytest_retrieval.snapshots.base import Snapshot
 class LexicalArm(Arm):
     """An arm over the snapshot's index; a subclass says which files have a score, best first."""
 
+    baseline = True
     index: SnapshotIndex
 
     def prepare(self, snapshot: Snapshot) -> None:

@@ -166,6 +166,7 @@ class Gathering:
             "skipped": dict(plan.skipped),
             "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
             "arms": self.bench.arm_facts(),
+            "pairs": self.bench.settings.pairs,
             "snapshots": facts,
             "environment": self._environment(),
         }

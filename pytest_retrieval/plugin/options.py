@@ -74,6 +74,14 @@ OPTIONS = (
         ini="gates",
     ),
     Option(
+        "pair",
+        "Two arms to compare on the same samples, as 'A - B'; may be given several times. Default: every arm "
+        "that is no baseline against each that is one; of baselines alone, each against the first.",
+        "'A - B'",
+        many=True,
+        ini="pairs",
+    ),
+    Option(
         "max-errors",
         "Tolerate faults of up to N samples, or P percent of them, before the run fails. Default: 0.",
         "N|P%",

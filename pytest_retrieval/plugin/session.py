@@ -247,4 +247,5 @@ def declared(spec: ArmSpec) -> dict[str, Any]:
         "name": str(getattr(arm, "name", "") or spec.label),
         "version": str(getattr(arm, "version", "unknown")),
         "capabilities": asdict(capabilities),
+        **({"baseline": True} if getattr(arm, "baseline", False) else {}),
     }

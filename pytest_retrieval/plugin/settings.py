@@ -48,11 +48,13 @@ class Settings:
     tasks: tuple[str, ...]
     report: Path | None
     gates: tuple[Gate, ...]
+    pairs: tuple[tuple[str, str], ...]
     tolerance: Tolerance | None
 
 
 def read_settings(config: pytest.Config) -> Settings:
     """Check every option of ``config``; raises :class:`UsageError` with one line."""
+    from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import parse_arms
     from pytest_retrieval.gates import grammar
     from pytest_retrieval.snapshots.sources import rebase
@@ -78,6 +80,7 @@ def read_settings(config: pytest.Config) -> Settings:
         tasks=tuple(_split(options.values(config, "task-type"))),
         report=None if report is None else _path(config, "report", report),
         gates=gates,
+        pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
     )
 

@@ -11,9 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from pytest_retrieval import __version__
+from pytest_retrieval.arms.pairs import default_pairs
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE, encode
+from pytest_retrieval.report.paired import Samples, compare_pairs
 from pytest_retrieval.report.summaries import (
     POSITIVE,
     ArmColumns,
@@ -33,6 +37,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "gates": [],
     "environment": {},
 }
+_OPTIONAL = frozenset({"registration"})
 _FASTEST = 1  # zlib level
 _UNREACHED = ("gold_absent", "gold_cut")
 
@@ -49,6 +54,10 @@ class Report:
     def with_gates(self, verdicts: Iterable[Mapping[str, Any]]) -> Report:
         """The same report with the verdicts of its gates."""
         return Report({**self.head, "gates": list(verdicts)}, self.packed)
+
+    def details(self) -> Iterator[dict[str, Any]]:
+        """The details in their order."""
+        return (orjson.loads(zlib.decompress(packed)) for packed in self.packed)
 
     def chunks(self) -> Iterator[bytes]:
         """The canonical bytes of the whole report in pieces, without a line end."""
@@ -75,18 +84,20 @@ def build(header: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Re
     ``header`` has ``sources`` (``{path, sha256, rows, kept}``, in the order of the report), ``limit``,
     ``selection`` (``{of, chosen, lost}``) and ``arms`` (label -> facts), and may have ``skipped``,
     ``snapshots`` (``repo@commit`` -> facts; may grow while ``details`` are drawn), ``environment``,
-    ``gates``, ``kind``, ``protocol`` and ``version``. A detail is a sample's row as the grading loop
+    ``gates``, ``pairs`` (``(A, B)`` of labels; by default those of ``default_pairs``), ``kind``, ``protocol``
+    and ``version``. A detail is a sample's row as the grading loop
     describes it. Raises ReportError when the header lacks a key or has an unknown one, when a sample comes
     twice or names an arm or a source that the header does not have, and for a value that JSON does not hold.
     """
     if missing := _REQUIRED - set(header):
         raise ReportError(f"a report's header needs {', '.join(sorted(missing))}")
-    if unknown := set(header) - _REQUIRED - set(_DEFAULTS):
+    if unknown := set(header) - _REQUIRED - set(_DEFAULTS) - {"pairs"}:
         raise ReportError(f"a report's header has no {', '.join(sorted(unknown))}")
     gathered = _Gathered(header)
     for detail in details:
         gathered.add(detail)
     head = {**_DEFAULTS, **header, **gathered.sections(), "profile": PROFILE}
+    head.pop("pairs", None)
     return Report(head, gathered.packed())
 
 
@@ -145,9 +156,19 @@ class _Gathered:
                 for name, rows in groups.items()
             },
             "latency": {label: arm.latency() for label, arm in self._arms.items()},
+            "paired": self._paired(),
             "selection": self._selection(),
             "snapshots": self._snapshots(),
         }
+
+    def _paired(self) -> dict[str, Any]:
+        samples = Samples(
+            lambda label, measure: self._arms[label].measures.column(measure),
+            self._grouping.clusters,
+            self._grouping.repositories,
+        )
+        pairs = self._header.get("pairs") or default_pairs(self._header["arms"])
+        return compare_pairs(pairs, self._grouping.paired_groups(), samples)
 
     def _snapshots(self) -> dict[str, Any]:
         """Facts and counts of every snapshot that a sample asked for."""

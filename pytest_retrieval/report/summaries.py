@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_retrieval.report.paired import NO_GOLD
 from pytest_retrieval.stats.latency import distribution
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.wilson import wilson
 
 RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
 ANCHORED = "stratum:anchor-bearing"  # beside a sample's own stratum
+UNRECORDED = "UNRECORDED"  # the cache label of reports from before times; shown even where none is known
 POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
 
 Rows = NDArray[np.intp]  # places of samples in a column
@@ -46,6 +48,12 @@ class Columns:
         for column in self._columns.values():
             if len(column) < self._length:
                 column.append(nan)
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """A measure of every sample, NaN where a sample does not have it."""
+        if name not in self._columns:
+            return np.full(self._length, nan)
+        return np.array(self._columns[name])
 
     def values(self, name: str, rows: Rows) -> list[float]:
         """The values of a measure at ``rows``, without the samples that do not have it."""
@@ -74,6 +82,9 @@ class Grouping:
 
     def __init__(self) -> None:
         self._members: dict[str, array[int]] = {"all": array("q")}
+        self._within_folds: dict[str, array[int]] = {}
+        self.repositories: list[str] = []
+        self.clusters: list[str | None] = []
         self._repositories: dict[str, int] = {}
         self._repository_of = array("q")
 
@@ -82,12 +93,25 @@ class Grouping:
         place = len(self._repository_of)
         for name in groups_of(detail):
             self._members.setdefault(name, array("q")).append(place)
+        within = f"task:{detail['task_type']}/fold:{detail['partition']}"
+        self._within_folds.setdefault(within, array("q")).append(place)
+        self.repositories.append(detail["repo"])
+        self.clusters.append(detail.get("cluster"))
         number = self._repositories.setdefault(detail["repo"], len(self._repositories))
         self._repository_of.append(number)
 
     def groups(self) -> dict[str, Rows]:
         """The samples of each group, by its name."""
         return {name: np.array(places, dtype=np.intp) for name, places in self._members.items()}
+
+    def paired_groups(self) -> dict[str, Rows]:
+        """The samples of each group in which arms are compared; tasks within folds are among them."""
+        whole = {
+            name: rows
+            for name, rows in self.groups().items()
+            if name == "all" or name.startswith(("task:", "fold:")) or name in NO_GOLD
+        }
+        return whole | {name: np.array(rows, dtype=np.intp) for name, rows in self._within_folds.items()}
 
     def by_repository(self, rows: Rows) -> list[Rows]:
         """``rows`` split by repository."""
@@ -111,8 +135,9 @@ class ArmColumns:
         if answer is not None:
             if "error" in answer:
                 self._reasons[answer["error"]] += 1
-            if answer.get("wall_ms"):
-                self._times.setdefault(answer["cache_state"], array("d")).append(answer["wall_ms"])
+            label, wall_ms = answer["cache_state"], answer.get("wall_ms")
+            if wall_ms or label == UNRECORDED:
+                self._times.setdefault(label, array("d")).extend([wall_ms] if wall_ms else [])
 
     def asked(self, rows: Rows) -> Rows:
         """The samples of ``rows`` that the arm was asked about."""
