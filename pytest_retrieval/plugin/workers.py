@@ -22,11 +22,13 @@ class Workers:
 
     def __init__(self, role: Role) -> None:
         self._role = role
+        self._nodes: list[WorkerController] = []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
         """Name the run's folder; only builtin types may cross."""
         node.workerinput[WORKER_INPUT] = str(self._role.shared_path())
+        self._nodes.append(node)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: Sequence[str]) -> None:
@@ -39,6 +41,15 @@ class Workers:
         if plan is not None and plan.chosen:
             self._role.adopt(plan)
             self._announce()
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Hand SIGTERM on to the workers; Ctrl-C reaches them by itself.
+
+        Without it they would work on until execnet interrupts them, five seconds after their channel is gone.
+        """
+        if self._role.started and str(excinfo.value) == "SIGTERM":
+            for node in self._nodes:
+                terminate(node)
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> Scheduling | None:
@@ -60,3 +71,10 @@ class Workers:
             reporter.ensure_newline()
             for line in self._role.pytest_report_collectionfinish():
                 reporter.write_line(line)
+
+
+def terminate(node: WorkerController) -> None:
+    """Send SIGTERM to a worker that runs on this machine; execnet has no public way to do so."""
+    process = getattr(getattr(node.gateway, "_io", None), "popen", None)
+    if node.gateway.spec.popen and process is not None:
+        process.terminate()

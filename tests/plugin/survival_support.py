@@ -1,0 +1,293 @@
+"""A project whose arms misbehave when a query tells them to, run by real pytest sessions of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+COMMIT = "5" * 40
+REPOS = ("acme/anvil", "acme/bellows", "acme/crucible")
+FILES = 6
+#: What answers of two runs may differ in, and what of a sample depends on the verb of its query.
+TIMES = {"wall_ms", "build_ms", "cache_state"}
+OF_THE_QUERY = {"source", "query_chars"}
+WAIT = 60.0
+
+SUITE = """
+import pytest
+
+
+@pytest.mark.retrieval(samples="samples.jsonl", corpus="corpus")
+def test_sample(retrieval_judge):
+    retrieval_judge()
+"""
+
+CONFTEST = '''
+import os
+import signal
+import time
+from hashlib import sha256
+from pathlib import Path
+
+from pytest_retrieval import Arm, Capabilities
+from pytest_retrieval.process import run
+
+MARKS = Path(__file__).parent / "marks"
+
+
+class Steady(Arm):
+    """A ranking that depends on the last word of the query alone."""
+
+    name = "steady"
+
+    def rank(self, query):
+        word = query.text.rpartition(" ")[2]
+        return sorted(self.snapshot.paths, key=lambda path: sha256((word + path).encode()).digest())
+
+
+class Wild(Steady):
+    """Does what the first word of the query says; the environment can tame it."""
+
+    name = "wild"
+    capabilities = Capabilities(worktree=True)
+
+    def rank(self, query):
+        verb, _, rest = query.text.partition(" ")
+        if "TAME" not in os.environ:
+            getattr(self, verb, lambda rest: None)(rest)
+        return super().rank(query)
+
+    def hang(self, rest):
+        """Run a program that never ends, with a child of its own, beside a work tree."""
+        assert (self.snapshot.worktree() / ".git").is_dir()
+        mark(rest)
+        run(["sh", "-c", 'sleep 600 & echo > "$0"; sleep 600', str(MARKS / "program")], timeout=600)
+
+    def tree(self, rest):
+        assert (self.snapshot.worktree() / ".git").is_dir()
+
+    def spin(self, rest):
+        mark(rest)
+        while True:
+            pass
+
+    def die(self, rest):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def die_once(self, rest):
+        """Die in the first of all attempts."""
+        try:
+            (MARKS / "died").touch(exist_ok=False)
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def leave(self, rest):
+        os._exit(7)
+
+    def wait(self, rest):
+        """Wait for the test to say so."""
+        mark(rest)
+        while not (MARKS / "go").exists():
+            time.sleep(0.01)
+
+    def fail(self, rest):
+        raise RuntimeError("this arm fails on request")
+
+    def overrun(self, rest):
+        done = run(["sleep", "600"], timeout=0.1, grace=0.1)
+        raise TimeoutError("the program ran out of time" if done.timed_out else "it did not")
+
+
+def mark(name):
+    (MARKS / name).write_text(str(os.getpid()))
+
+
+def pytest_retrieval_arms():
+    return [Steady, Wild]
+'''
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A session that has ended."""
+
+    code: int
+    output: str
+
+    def line(self, *words: str) -> str:
+        """The one line of the output that holds all ``words``."""
+        lines = [line for line in self.output.splitlines() if all(word in line for word in words)]
+        assert len(lines) == 1, f"{len(lines)} lines with {words} in:\n{self.output}"
+        return lines[0]
+
+
+class Project:
+    """A suite over ``count`` samples; ``verbs`` says which of them make the arm ``wild`` do what."""
+
+    def __init__(self, folder: Path, verbs: Mapping[int, str] | None = None, count: int = 24) -> None:
+        self.root = folder / "project"
+        self.temporary = folder / "temporary"
+        self.report = folder / "out" / "report.json"
+        self.journal = folder / "out" / "report.json.journal"
+        self.marks = self.root / "marks"
+        for made in (self.root, self.temporary, self.report.parent, self.marks):
+            made.mkdir()
+        (self.root / "test_suite.py").write_text(SUITE)
+        (self.root / "conftest.py").write_text(CONFTEST)
+        (self.root / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+        self.write_samples(sample(number, (verbs or {}).get(number, "calm")) for number in range(count))
+        for repo in REPOS:
+            self.write_corpus(repo)
+
+    def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        (self.root / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def write_corpus(self, repo: str) -> None:
+        folder = self.root / "corpus" / repo.replace("/", "__")
+        folder.mkdir(parents=True)
+        rows = [
+            {"kind": "file", "path": f"src/part{number}.c", "text": f"int part{number}(void);\n"}
+            for number in range(FILES)
+        ]
+        (folder / f"{COMMIT}.chunks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def start(self, *words: str, **variables: str) -> Session:
+        """Start pytest over the project, in a process group of its own."""
+        argv = [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "xdist"]
+        argv += ["-p", "no:cacheprovider", "--arms=steady,wild", f"--report={self.report}", *words]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "",
+            "TMPDIR": str(self.temporary),
+            "COLUMNS": "200",
+            **variables,
+        }
+        return Session(
+            subprocess.Popen(
+                argv,
+                cwd=self.root,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                text=True,
+                errors="backslashreplace",
+            )
+        )
+
+    def run(self, *words: str, **variables: str) -> Finished:
+        """Run pytest over the project to its end."""
+        return self.start(*words, **variables).end()
+
+    def wait_for(self, *marks: str) -> list[int]:
+        """Wait until arms have left all ``marks``; the process ids that they wrote there."""
+        places = [self.marks / mark for mark in marks]
+        wait_until(lambda: all(place.exists() and place.read_text() for place in places), ", ".join(marks))
+        return [int(place.read_text().strip() or 0) for place in places]
+
+    def journalled(self) -> dict[str, dict[str, Any]]:
+        """The outcomes of the journal by sample, as far as they can be compared."""
+        header, *lines = self.journal.read_text().splitlines()
+        assert json.loads(header)["profile"] == "pytest-retrieval/1"
+        return by_sample(json.loads(line)["outcome"]["detail"] for line in lines)
+
+    def reported(self) -> dict[str, dict[str, Any]]:
+        """The details of the report by sample, as far as they can be compared."""
+        return by_sample(self.read_report()["details"])
+
+    def read_report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(self.report.read_text())
+        return report
+
+    def assert_nothing_is_left(self) -> None:
+        """No temporary file, no process, and no unfinished file beside the report."""
+        wait_until(lambda: not processes_with(f"TMPDIR={self.temporary}"), "the end of all processes")
+        left = [path for path in listing(self.temporary) if not path.startswith("pytest-of-")]
+        assert left == [], left
+        assert set(listing(self.report.parent)) <= {self.report.name, self.journal.name}
+
+
+class Session:
+    """A running pytest."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """What the terminal does at Ctrl-C: the signal goes to the controller and its workers."""
+        os.killpg(self.process.pid, number)
+
+    def end(self) -> Finished:
+        """Wait for the end."""
+        try:
+            output, _ = self.process.communicate(timeout=WAIT)
+        except subprocess.TimeoutExpired:
+            self.signal_group(signal.SIGKILL)
+            output, _ = self.process.communicate()
+            raise AssertionError(f"the session did not end by itself:\n{output}") from None
+        return Finished(self.process.returncode, output)
+
+
+def sample(number: int, verb: str = "calm") -> dict[str, Any]:
+    """A row of the short form; neighbours are in different repositories."""
+    return {
+        "id": f"s{number:03d}",
+        "query": f"{verb} m{number:03d}",
+        "relevant": [f"src/part{number % FILES}.c"],
+        "repo": REPOS[number % len(REPOS)],
+        "base_commit": COMMIT,
+    }
+
+
+def by_sample(details: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {detail["id"]: comparable(detail) for detail in details}
+
+
+def comparable(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """What is the same in every run, disturbed or not."""
+    arms = {label: without(answer, TIMES) for label, answer in detail["arms"].items()}
+    return {**without(detail, OF_THE_QUERY), "arms": arms}
+
+
+def without(row: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in names}
+
+
+def listing(folder: Path) -> list[str]:
+    """Every path below ``folder``."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def processes_with(variable: str) -> list[int]:
+    """The live processes that inherited ``NAME=VALUE``."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
+            inherited = variable.encode() in (place / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if inherited and state not in "ZX":
+            found.append(int(place.name))
+    return found
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.01)
