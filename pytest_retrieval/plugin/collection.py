@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import PurePosixPath
@@ -17,6 +17,7 @@ from pytest_retrieval.plugin.session import Case, check_marker
 
 if TYPE_CHECKING:
     from pytest_retrieval.model import Sample
+    from pytest_retrieval.plugin.plan import Plan
     from pytest_retrieval.plugin.session import BenchSession
 
 FIXTURE = "retrieval_case"
@@ -39,34 +40,45 @@ LANGUAGES = {
 def parametrize(metafunc: pytest.Metafunc, bench: BenchSession) -> None:
     """Make items of the samples that the function's ``retrieval`` marker names, if it has one."""
     marker = metafunc.definition.get_closest_marker("retrieval")
-    if marker is None or FIXTURE not in metafunc.fixturenames:
+    if marker is None:
         return
     try:
         check_marker(marker.args, marker.kwargs)
-        suite = bench.suite(marker.kwargs, metafunc.definition.path.parent)
+        if FIXTURE not in metafunc.fixturenames:
+            return
+        cases = bench.suite(marker.kwargs, metafunc.definition.path.parent)
+        settings = bench.settings
     except RetrievalError as error:
         raise pytest.Collector.CollectError(str(error)) from None
-    bench.plan.of += suite.of
-    ids = item_ids([case.sample for case in suite.cases])
+    bench.plan.of += len(cases)
     parameters = [
         pytest.param(case, id=name, marks=marks(case.sample))
-        for case, name in zip(suite.cases, ids, strict=True)
+        for case, name in zip(cases, item_ids([case.sample for case in cases]), strict=True)
+        if not settings.tasks or case.sample.task in settings.tasks
     ]
-    metafunc.parametrize(FIXTURE, parameters, indirect=True)
+    # A suite without a sample must not become the one skipped item that pytest makes of no parameters.
+    nothing = [pytest.param(None, id="no-sample")]
+    metafunc.parametrize(FIXTURE, parameters[: settings.max_samples] or nothing, indirect=True)
 
 
 def item_ids(samples: Sequence[Sample]) -> list[str]:
     """Ids such as ``numpy/numpy-svd-2d-0f3a91c2d4e5``: readable, unique, and the sample's own.
 
-    An id depends on its sample alone, so adding one renames no other; only where the first twelve digits
-    of two samples meet are all digits written.
+    An id depends on its sample alone, so adding one renames no other. Where the first twelve digits of two
+    samples meet, the later one is written with all of its digits.
     """
-    digits = [_digits(sample) for sample in samples]
-    shared = Counter(number[:DIGITS] for number in digits)
-    return [
-        _name(sample, number[:DIGITS] if shared[number[:DIGITS]] == 1 else number)
-        for sample, number in zip(samples, digits, strict=True)
-    ]
+    taken: set[str] = set()
+    repeats: Counter[str] = Counter()
+    ids = []
+    for sample in samples:
+        digits = _digits(sample)
+        if digits in taken:  # of an equal id in another file
+            repeats[digits] += 1
+            digits = _digest(f"{digits}#{repeats[digits]}")
+        chosen = digits if digits[:DIGITS] in taken else digits[:DIGITS]
+        taken.update((chosen, digits))
+        ids.append(_name(sample, chosen))
+    return ids
 
 
 def marks(sample: Sample) -> tuple[pytest.MarkDecorator, ...]:
@@ -111,27 +123,29 @@ def case_of(item: pytest.Item) -> Case | None:
     return case
 
 
-def enrol(items: list[pytest.Item], bench: BenchSession) -> None:
-    """Note every bench item in the plan, give it its keywords, and put equal snapshots side by side.
+def arrange(items: list[pytest.Item]) -> None:
+    """Give every bench item its keywords, and put equal snapshots side by side.
 
     Other items keep their places; bench items share theirs out among themselves.
     """
     found = [(item, case) for item in items if (case := case_of(item)) is not None]
     for item, case in found:
-        bench.plan.add(item.nodeid, case.sample)
         item.extra_keyword_matches.update(keywords(case.sample))
     ranked = iter(sorted(found, key=_place))
     items[:] = [item if case_of(item) is None else next(ranked)[0] for item in items]
 
 
-def drop_empty(items: list[pytest.Item]) -> None:
-    """Leave out the placeholders that pytest makes for suites without a sample in this run."""
-    items[:] = [item for item in items if not _is_placeholder(item)]
+def enrol(items: Iterable[pytest.Item], plan: Plan) -> None:
+    """Note every bench item that is to run, by the node id that it has in the end."""
+    for item in items:
+        if (case := case_of(item)) is not None:
+            plan.add(item.nodeid, case.sample)
 
 
-def _is_placeholder(item: pytest.Item) -> bool:
+def is_placeholder(item: object) -> bool:
+    """Whether ``item`` stands for a suite without a sample in this run."""
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and FIXTURE in callspec.params and case_of(item) is None
+    return callspec is not None and callspec.params.get(FIXTURE, callspec) is None
 
 
 def _place(pair: tuple[pytest.Item, Case]) -> tuple[str, str, str, int]:
@@ -142,10 +156,12 @@ def _place(pair: tuple[pytest.Item, Case]) -> tuple[str, str, str, int]:
 def _digits(sample: Sample) -> str:
     """The hex digits that tell the sample from others; a repeated id takes its ordinal in."""
     if sample.ordinal:
-        return sha256(f"{sample.id}#{sample.ordinal}".encode("utf-8", "surrogatepass")).hexdigest()
-    if re.fullmatch(r"[0-9a-f]{12,64}", sample.id):
-        return sample.id
-    return sha256(sample.id.encode("utf-8", "surrogatepass")).hexdigest()
+        return _digest(f"{sample.id}#{sample.ordinal}")
+    return sample.id if re.fullmatch(r"[0-9a-f]{12,64}", sample.id) else _digest(sample.id)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _name(sample: Sample, digits: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
+
+from pytest_retrieval.errors import UsageError
 
 GROUP = "retrieval"
 
@@ -18,6 +19,7 @@ class Option(NamedTuple):
     metavar: str
     short: bool = True
     many: bool = False
+    number: bool = False
     alias: str | None = None
     ini: str | None = None
 
@@ -25,6 +27,11 @@ class Option(NamedTuple):
     def dest(self) -> str:
         """The attribute of ``config.option``, which is the name of the ini option, too."""
         return "retrieval_" + (self.ini or self.name.replace("-", "_"))
+
+    @property
+    def ini_type(self) -> Literal["linelist", "int", "string"]:
+        """What the twin is in an ini file, and in native TOML."""
+        return "linelist" if self.many else "int" if self.number else "string"
 
 
 OPTIONS = (
@@ -57,8 +64,10 @@ OPTIONS = (
         "samples and corpora by itself. Default: the embedded release.",
         "PATH",
     ),
-    Option("limit", "k: how many ranked files are judged, 1 to 50. Default: 20.", "K", alias="top-k"),
-    Option("max-samples", "Judge only the first N samples of each suite.", "N"),
+    Option(
+        "limit", "k: how many ranked files are judged, 1 to 50. Default: 20.", "K", number=True, alias="top-k"
+    ),
+    Option("max-samples", "Judge only the first N samples of each suite.", "N", number=True),
     Option("task-type", "Judge only samples of these tasks, separated by commas.", "TASK,...", many=True),
     Option(
         "report",
@@ -99,10 +108,7 @@ def add_options(parser: pytest.Parser) -> None:
             names.append("--retrieval-" + option.alias)
         _add(group, names, option)
         twin = f"Twin of --retrieval-{option.name}: {option.help.split('. ')[0].rstrip('.')}."
-        if option.many:
-            parser.addini(option.dest, twin, type="linelist", default=None)
-        else:
-            parser.addini(option.dest, twin, type="string", default=None)
+        parser.addini(option.dest, twin, type=option.ini_type, default=None)
 
 
 def add_short_forms(parser: pytest.Parser) -> None:
@@ -160,8 +166,11 @@ def _given(config: pytest.Config, name: str) -> str | list[str] | None:
     typed: str | list[str] | None = getattr(config.option, _dest(name), None)
     if typed is not None:
         return typed
-    ini: str | list[str] | None = config.getini(_dest(name))
-    return ini
+    try:
+        ini: str | int | list[str] | None = config.getini(_dest(name))
+    except (pytest.UsageError, TypeError, ValueError) as error:
+        raise UsageError(f"ini option {_dest(name)}: {error}") from None
+    return str(ini) if isinstance(ini, int) else ini
 
 
 def _dest(name: str) -> str:

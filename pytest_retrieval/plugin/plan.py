@@ -33,20 +33,25 @@ class Entry:
 
 @dataclass(slots=True)
 class Plan:
-    """The bench items of a session by node id, the files they come from, and the choice among them.
+    """The bench items that are to run, by node id and in order, and the files they come from.
 
-    ``of`` counts the samples of all suites before anything chose among them; ``chosen`` lists the node ids
-    that are to run.
+    ``of`` counts the samples of all suites before anything chose among them; ``tasks`` are the tasks of all
+    rows of all files.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
-    chosen: list[str] = field(default_factory=list)
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tasks: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     of: int = 0
 
+    @property
+    def chosen(self) -> list[str]:
+        """The node ids of the items that are to run."""
+        return list(self.entries)
+
     def add(self, nodeid: str, sample: Sample) -> None:
-        """Note a collected item."""
+        """Note an item that is to run."""
         self.entries[nodeid] = Entry(
             sample.source,
             sample.row,
@@ -64,6 +69,7 @@ class Plan:
             "rows": len(sample_file.samples),
             "kept": len(sample_file.kept),
         }
+        self.tasks.update(sample.task for sample in sample_file.samples)
 
     def count_skipped(self, reasons: Iterable[str]) -> None:
         """Note rows that are not judged, by reason."""
@@ -73,18 +79,13 @@ class Plan:
         """The files in the order of the report: by path, then digest, whatever was collected first."""
         return sorted(self.sources.values(), key=lambda source: (source["path"], source["sha256"]))
 
-    def choose(self, nodeids: Iterable[str]) -> None:
-        """Note which items were chosen to run; others than bench items are left out."""
-        self.chosen = [nodeid for nodeid in nodeids if nodeid in self.entries]
-
     def snapshots(self) -> int:
-        """How many distinct snapshots the chosen items ask for."""
-        entries = map(self.entries.__getitem__, self.chosen)
-        return len({(entry.repo, entry.commit) for entry in entries})
+        """How many distinct snapshots the items ask for."""
+        return len({(entry.repo, entry.commit) for entry in self.entries.values()})
 
     def keys(self, nodeids: Sequence[str]) -> list[str] | None:
-        """For each node id the repository whose texts it shares, or None when no bench item is chosen."""
-        if not self.chosen:
+        """For each node id the repository whose texts it shares, or None when there is no bench item."""
+        if not self.entries:
             return None
         return [
             self.entries[nodeid].repo if nodeid in self.entries else nodeid.partition("::")[0]
@@ -101,8 +102,8 @@ class Plan:
                 nodeid: [getattr(entry, name) for name in Entry.__slots__]
                 for nodeid, entry in self.entries.items()
             },
-            "chosen": self.chosen,
             "sources": self.sources,
+            "tasks": sorted(self.tasks),
             "skipped": dict(self.skipped),
             "of": self.of,
         }
@@ -112,10 +113,10 @@ class Plan:
 
     @classmethod
     def read(cls, folder: Path) -> Plan | None:
-        """The plan that a worker left in ``folder``, or None when no worker collected a bench item."""
+        """The plan that a worker left in ``folder``, or None when no worker met a suite."""
         try:
             record = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         entries = {nodeid: Entry(*values) for nodeid, values in record["entries"].items()}
-        return cls(entries, record["chosen"], record["sources"], Counter(record["skipped"]), record["of"])
+        return cls(entries, record["sources"], set(record["tasks"]), Counter(record["skipped"]), record["of"])

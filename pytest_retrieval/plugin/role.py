@@ -64,11 +64,17 @@ class Role:
         return self.run_path
 
     def check_options(self) -> None:
-        """Check given options and load the files they name: one line and exit code 4 for a mistake."""
-        if self.is_worker or not any(options.given(self.config, option.name) for option in options.OPTIONS):
-            return
+        """Check given options and load the files they name: one line and exit code 4 for a mistake.
+
+        A worker reads them now, too, for conftests that are collected later must not matter.
+        """
         try:
-            self.bench.check()
+            if not any(options.given(self.config, option.name) for option in options.OPTIONS):
+                return
+            if self.is_worker:
+                _ = self.bench.settings
+            else:
+                self.bench.check()
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -87,6 +93,9 @@ class Role:
         from pytest_retrieval.snapshots.scratch import sweep
 
         try:
+            self.bench.check_names(plan)
+            if not plan.entries:
+                return
             self.bench.open()
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
@@ -113,23 +122,34 @@ class Role:
             if path.exists():
                 RunFolder.enter(path).remove()
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makeitem(self) -> Generator[None, object, object]:
+        """Leave out suites without a sample in this run, before anybody counts them."""
+        made = yield
+        if not self.started or not isinstance(made, list):
+            return made
+        from pytest_retrieval.plugin import collection
+
+        return [item for item in made if not collection.is_placeholder(item)]
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note the bench items and give them keywords before anything chooses among them."""
+        """Give the bench items keywords before anything chooses among them."""
         if self.started:
             from pytest_retrieval.plugin import collection
 
-            collection.drop_empty(items)
-            collection.enrol(items, self.bench)
+            collection.arrange(items)
 
     @pytest.hookimpl(tryfirst=True)  # before the terminal asks for the opening lines
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was chosen; a worker leaves that where the controller finds it."""
         if not self.started or session.config.option.collectonly:
             return
+        from pytest_retrieval.plugin import collection
+
         plan = self.bench.plan
-        plan.choose(item.nodeid for item in session.items)
-        if not plan.chosen:
+        collection.enrol(session.items, plan)
+        if not plan.sources:
             return
         if self.is_worker:
             plan.write(self.bench.scratch)

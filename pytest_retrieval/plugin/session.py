@@ -17,15 +17,18 @@ from pytest_retrieval.bench.judge import Judge, Outcome
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.gates.grammar import check
 from pytest_retrieval.model import Capabilities, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
+from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
+from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.scratch import RunFolder
-from pytest_retrieval.snapshots.sources import NamedSource, rebase
+from pytest_retrieval.snapshots.sources import NamedSource, rebase, split_view
 
 if TYPE_CHECKING:
     import pytest
@@ -44,14 +47,6 @@ class Case:
     catalog: Catalog
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """What one marked test function judges: the cases, and of how many they are a choice."""
-
-    cases: tuple[Case, ...]
-    of: int
-
-
 class BenchSession:
     """See the module's text; ``run_path`` is the private folder that all processes of the run share."""
 
@@ -59,10 +54,11 @@ class BenchSession:
         self.config = config
         self.run_path = run_path
         self.plan = Plan()
-        self._files: dict[Path, SampleFile] = {}
+        self._files: dict[tuple[Path, tuple[str, str] | None], SampleFile] = {}
         self._catalogs: dict[tuple[tuple[str, ...], tuple[NamedSource, ...]], Catalog] = {}
         self._releases: dict[Path, tuple[Release, ...]] = {}
-        self._taken: set[tuple[object, ...]] = set()
+        self._asked: set[tuple[object, ...]] = set()
+        self._rows: dict[tuple[str, int], str] = {}
         self._folder: RunFolder | None = None
 
     @cached_property
@@ -90,7 +86,11 @@ class BenchSession:
         settings = self.settings
         if settings.report is not None:
             check_writable(settings.report)
-        if any(options.from_command_line(self.config, name) for name in ("samples", "release", "snapshot")):
+        if options.from_command_line(self.config, "snapshot"):
+            for named in settings.snapshots:
+                check_source(named)
+        files = ("samples", "corpus", "snapshot", "release")
+        if any(options.from_command_line(self.config, name) for name in files):
             self._pool({}, Path())
 
     def open(self) -> None:
@@ -98,13 +98,24 @@ class BenchSession:
         _ = self.scratch
         check_writable(self.report_path())
 
+    def check_names(self, plan: Plan) -> None:
+        """Check the tasks and groups that options name, now that it is known what the samples have."""
+        tasks, settings = sorted(plan.tasks), self.settings
+        for task in settings.tasks:
+            if task not in plan.tasks:
+                known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
+                raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
+        labels, groups = [arm.label for arm in settings.arms], known_groups(tasks)
+        for gate in settings.gates:
+            check(gate, arms=labels, groups=groups, limit=settings.limit)
+
     def expect(self, plan: Plan) -> None:
         """Tell the catalogs which snapshots will be asked for, so that archives are read for these alone."""
-        names = {(entry.repo, entry.commit) for entry in map(plan.entries.__getitem__, plan.chosen)}
+        names = {(entry.repo, entry.commit) for entry in plan.entries.values()}
         for catalog in self._catalogs.values():
             catalog.expect(sorted(names))
 
-    def suite(self, arguments: Mapping[str, Any], folder: Path) -> Suite:
+    def suite(self, arguments: Mapping[str, Any], folder: Path) -> list[Case]:
         """The cases of a marker ``retrieval(...)`` on a test function whose file lies in ``folder``.
 
         A sample is judged once in a session, by the first suite that has it.
@@ -112,19 +123,16 @@ class BenchSession:
         pool = self._pool(arguments, folder)
         for sample_file, _ in pool:
             self.plan.add_source(sample_file)
-        task = None if self.settings.samples else arguments.get("task")
+        tasks = () if self.settings.samples else _texts(arguments, "task")
         rows = [
             Case(sample, catalog)
             for sample_file, catalog in pool
             for sample in sample_file.samples
-            if task is None or sample.task == task
+            if not tasks or sample.task in tasks
             if self._first_time(sample)
         ]
-        kept = [case for case in rows if case.sample.skip is None]
         self.plan.count_skipped(case.sample.skip for case in rows if case.sample.skip is not None)
-        tasks = self.settings.tasks
-        chosen = [case for case in kept if not tasks or case.sample.task in tasks]
-        return Suite(tuple(chosen[: self.settings.max_samples]), len(kept))
+        return [case for case in rows if case.sample.skip is None]
 
     def measure(self, case: Case) -> Outcome:
         """Run every arm on one case."""
@@ -192,10 +200,11 @@ class BenchSession:
         return self._catalogs[key]
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
-        if path not in self._files:
-            shown = self._shown(path)
-            self._files[path] = load_samples(path, default=default, shown=shown, allow_labels=catalog.labels)
-        return self._files[path]
+        if (path, default) not in self._files:
+            self._files[path, default] = load_samples(
+                path, default=default, shown=self._shown(path), allow_labels=catalog.labels
+            )
+        return self._files[path, default]
 
     def _shown(self, path: Path) -> str:
         """The path as reports show it: relative to the root directory or the package where it lies there."""
@@ -205,14 +214,20 @@ class BenchSession:
         return str(path)
 
     def _first_time(self, sample: Sample) -> bool:
-        key = (sample.id, sample.ordinal, sample.task, sample.repo, sample.commit)
-        if key in self._taken:
-            return False
-        self._taken.add(key)
-        return True
+        """Whether no suite has this question yet; releases repeat samples of one another."""
+        snapshot = self._rows.setdefault((sample.source, sample.row), sample.snapshot)
+        if snapshot != sample.snapshot:
+            raise UsageError(
+                f"sample {sample.id!r}: one session cannot judge a row against two snapshots, "
+                f"{snapshot} and {sample.snapshot}; run the suites one by one"
+            )
+        key = (sample.id, sample.ordinal, sample.task, sample.snapshot, sample.query_text, sample.gold)
+        known = key in self._asked
+        self._asked.add(key)
+        return not known
 
 
-def check_marker(positional: Sequence[object], arguments: Mapping[str, object]) -> None:
+def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
     """Refuse arguments of the ``retrieval`` marker that mean nothing."""
     known = ", ".join(MARKER_ARGUMENTS)
     if positional:
@@ -222,15 +237,28 @@ def check_marker(positional: Sequence[object], arguments: Mapping[str, object]) 
             raise UsageError(
                 f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
             )
+        if len(_texts(arguments, name)) > 1 and name == "release":
+            raise UsageError(f"marker retrieval: release must be one path, not {arguments[name]!r:.80}")
+
+
+def check_source(named: NamedSource) -> None:
+    """Refuse a source that is not there at all; whether it serves the commit shows when it is read."""
+    if named.source.startswith("dist:"):
+        distribution_version(named.source.removeprefix("dist:"))
+        return
+    place = split_view(named.source.removeprefix("git:"))[0]
+    if not Path(place).exists():
+        raise UsageError(f"--snapshot {named.name}={named.source}: there is no file or folder {place}")
 
 
 def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts of a marker's argument; none where it is absent or None."""
     value = arguments.get(name)
     if value is None:
         return ()
     values = value if isinstance(value, list | tuple) else (value,)
-    if not all(isinstance(text, str | Path) and str(text) for text in values):
-        raise UsageError(f"marker retrieval: {name} must be a path or a list of paths, not {value!r:.80}")
+    if not values or not all(isinstance(text, str | Path) and str(text) for text in values):
+        raise UsageError(f"marker retrieval: {name} must be a text or a list of texts, not {value!r:.80}")
     return tuple(str(text) for text in values)
 
 

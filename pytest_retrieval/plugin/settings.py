@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,12 +157,9 @@ def _number(config: pytest.Config, name: str, default: int, allowed: range) -> i
 def _tolerance(text: str | None) -> Tolerance | None:
     if text is None:
         return None
-    try:
-        tolerance = Tolerance(float(text.rstrip("%")), text.endswith("%"))
-    except ValueError:
-        tolerance = Tolerance(-1)
-    if not 0 <= tolerance.amount < float("inf"):
+    found = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip(), re.ASCII)
+    if found is None:
         raise UsageError(
             f"--retrieval-max-errors: {text!r} is neither a number of samples (3) nor a percentage (2%)"
         )
-    return tolerance
+    return Tolerance(float(found[1] or found[2]), percent=found[1] is None)

@@ -176,6 +176,18 @@ def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def known_groups(tasks: Iterable[str]) -> tuple[str, ...]:
+    """Every name that a group can have where there are samples of ``tasks``."""
+    strata = ("positive", "natural_no_gold", "counterfactual_no_gold")
+    return (
+        "all",
+        *(f"task:{task}" for task in tasks),
+        *(f"stratum:{stratum}" for stratum in strata),
+        ANCHORED,
+        *(f"fold:{fold}" for fold in ("A", "B", "unassigned")),
+    )
+
+
 def mean(values: Sequence[float]) -> float:
     """The exact sum over the count, unrounded."""
     return fsum(values) / len(values)
