@@ -8,17 +8,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_retrieval.arms.answers import settle
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.slots import slot
-from pytest_retrieval.errors import ArmError, RetrievalError
+from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.model import ArmRow, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
+from pytest_retrieval.snapshots.lines import line_counts
 from pytest_retrieval.text.anchors import anchor_counts
 
 _LOGGER = logging.getLogger(__name__)
@@ -59,7 +60,10 @@ class Judge:
             return self.lost(sample, f"snapshot: {error}", status="fault")
         query = question(sample, self._limit)
         rows = {station.label: station.ask(query, snapshot) for station in self._stations}
-        detail = describe(sample, rows, self._limit, snapshot)
+        try:
+            detail = describe(sample, rows, self._limit, snapshot)
+        except SnapshotError as error:
+            return self.lost(sample, f"snapshot: {error}", status="fault")
         faults = tuple(f"{label}: {row.fault}" for label, row in rows.items() if row.fault is not None)
         return Outcome(detail, snapshot.facts(), faults)
 
@@ -147,8 +151,11 @@ def describe(
     """The sample's row of the report: facts of the sample, answers and measures by arm label.
 
     Without a snapshot nothing is known of what could be reached, so gold counts neither as absent nor as
-    cut and there is no ceiling.
+    cut and there is no ceiling. What the measures need beside the rankings is kept, so that they can be
+    computed again: spans of gold, and the lengths of ranked files where spans are measured. Raises
+    SnapshotError where such a file cannot be read any more.
     """
+    lines = _ranked_lines(sample, rows, snapshot)
     faulty = any(row.fault is not None for row in rows.values())
     detail: dict[str, Any] = {
         "source": sample.source,
@@ -168,16 +175,31 @@ def describe(
         "query_truncated": len(sample.query_text) > TRUNCATED_ABOVE,
         "status": status or ("fault" if faulty else "measured"),
         "arms": {label: answer_row(row) for label, row in rows.items()},
-        "metrics": {label: grade(sample, row, limit) for label, row in rows.items()},
+        "metrics": {label: grade(sample, row, limit, lines) for label, row in rows.items()},
     }
     if counts := anchor_counts(sample.query_text):
         detail["anchor_bearing"] = True
         detail["anchors"] = dict(counts)
     if sample.cluster is not None:
         detail["cluster"] = sample.cluster
+    if sample.gold_spans:
+        detail["gold_spans"] = [asdict(span) for span in sample.gold_spans]
+    if sample.gold_symbols:
+        detail["gold_symbols"] = list(sample.gold_symbols)
+    if lines is not None:
+        detail["lines"] = lines
     if sample.gold and snapshot is not None:
         detail["ceiling"] = ceiling(sample, snapshot, limit)
     return detail
+
+
+def _ranked_lines(
+    sample: Sample, rows: Mapping[str, ArmRow], snapshot: Snapshot | None
+) -> dict[str, int] | None:
+    """How many lines each ranked file has, or None where no measure asks for that."""
+    if snapshot is None or sample.gold_kind != "spans":
+        return None
+    return line_counts(snapshot, {path for row in rows.values() for path in row.ranked})
 
 
 def answer_row(row: ArmRow) -> dict[str, Any]:

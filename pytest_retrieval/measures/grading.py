@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
-from pytest_retrieval.measures import ranking
+from pytest_retrieval.measures import contextbench, ranking
 from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.measures.selective import selective_success
 from pytest_retrieval.model import ArmRow, Sample
 
 
-def grade(sample: Sample, row: ArmRow, limit: int) -> dict[str, float]:
+def grade(
+    sample: Sample, row: ArmRow, limit: int, lines: Mapping[str, int] | None = None
+) -> dict[str, float]:
     """All measures of one arm's row, by their names in the report; not rounded.
 
+    ``lines`` gives the number of lines of each ranked file that exists; only gold that is lines asks for it.
     A sample without gold has only ``abstained`` and ``selective_success``. A row with an error answers
-    nothing: zeros throughout, and no abstention.
+    nothing: zeros throughout, no abstention, and none of ContextBench's measures.
     """
     ranked: Sequence[str] = () if row.error is not None else row.ranked
     abstained = row.abstained and row.error is None
     graded = _graded_ranking(sample, ranked, limit) if sample.gold else {}
     graded["abstained"] = float(abstained)
     graded["selective_success"] = selective_success(ranked, sample.gold, limit, abstained)
+    if sample.gold_kind == "spans" and row.error is None:
+        graded |= _graded_context(sample, row.ranked[:limit], lines or {})
     return graded
 
 
 def _graded_ranking(sample: Sample, ranked: Sequence[str], limit: int) -> dict[str, float]:
     gold = sample.gold
-    return {
+    graded = {
         **{f"recall@{cut}": ranking.recall(ranked, gold, cut) for cut in recall_cuts(limit)},
         "mrr@k": ranking.reciprocal_rank(ranked, gold, limit),
         "precision@k": ranking.precision(ranked, gold, limit),
         "f1@k": ranking.f1(ranked, gold, limit),
         "hit@k": ranking.hit(ranked, gold, limit),
         "hard_negative_hits@k": ranking.hard_negative_hits(ranked, sample.negatives, limit),
+    }
+    if sample.gold_kind == "patch":
+        graded["full@k"] = ranking.full(ranked, gold, limit)
+    return graded
+
+
+def _graded_context(sample: Sample, ranked: Sequence[str], lines: Mapping[str, int]) -> dict[str, float]:
+    return {
+        "cb_file_coverage": contextbench.file_coverage(ranked, sample.gold),
+        "cb_file_precision": contextbench.file_precision(ranked, sample.gold),
+        "cb_line_coverage": contextbench.line_coverage(ranked, sample.gold_spans, lines),
+        "cb_line_precision": contextbench.line_precision(ranked, sample.gold_spans, lines),
     }
 
 

@@ -12,14 +12,22 @@ from pytest_retrieval.errors import UsageError, closest
 
 RECALL_CUTS = (5, 10, 20)
 AT_LIMIT = ("mrr@k", "precision@k", "f1@k", "hit@k", "hard_negative_hits@k")
+OF_PATCHES = ("full@k",)  # samples whose gold is a patch
 SELECTIVE = ("abstained", "selective_success")
+OF_SPANS = ("cb_file_coverage", "cb_file_precision", "cb_line_coverage", "cb_line_precision")  # ContextBench
 
 _ALIASES = {"r": "recall", "rr": "mrr", "p": "precision", "success": "hit"}
 
 
 def known_measures(limit: int) -> tuple[str, ...]:
-    """Every measure of a run with this ``--limit``, in the order of tables."""
-    return (*(f"recall@{cut}" for cut in recall_cuts(limit)), *AT_LIMIT, *SELECTIVE)
+    """Every measure that a sample can have in a run with this ``--limit``, in the order of tables."""
+    return (
+        *(f"recall@{cut}" for cut in recall_cuts(limit)),
+        *AT_LIMIT,
+        *OF_PATCHES,
+        *SELECTIVE,
+        *OF_SPANS,
+    )
 
 
 def recall_cuts(limit: int) -> tuple[int, ...]:

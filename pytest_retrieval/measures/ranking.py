@@ -42,6 +42,15 @@ def hit(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     return float(_found(ranked, gold, k) > 0)
 
 
+def full(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 where all of the gold is within the first ``k``, else 0: the Acc@k of bug localisation.
+
+    LocAgent (2025) also counts ``k`` gold files where there are more; that is not all, so it is 0 here.
+    Raises ValueError where there is no gold.
+    """
+    return float(recall(ranked, gold, k) == 1)
+
+
 def hard_negative_hits(ranked: Sequence[str], negatives: Collection[str], k: int) -> float:
     """How many of the paths that look right and are wrong are within the first ``k``: a count."""
     return float(_found(ranked, negatives, k))

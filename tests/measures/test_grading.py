@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.measures.grading import ceiling, grade
-from pytest_retrieval.measures.names import known_measures
-from pytest_retrieval.model import ArmRow, Sample
+from pytest_retrieval.measures.names import OF_PATCHES, OF_SPANS, known_measures
+from pytest_retrieval.model import ArmRow, Sample, Span
 
 COMMIT = "0" * 40
 
@@ -55,7 +57,37 @@ def test_what_an_erring_arm_still_said_does_not_count() -> None:
 
 @given(st.integers(1, 50))
 def test_grades_are_the_known_measures_in_order(limit: int) -> None:
-    assert tuple(grade(sample(("a",)), ArmRow(ranked=("b",)), limit)) == known_measures(limit)
+    further = {"code2test": (), "swebench": OF_PATCHES, "locbench": OF_PATCHES, "contextbench": OF_SPANS}
+    for task, measures in further.items():
+        asked = replace(sample(("a",)), task=task, gold_spans=(Span("a", 1, 2),))
+        expected = [
+            name for name in known_measures(limit) if name in measures or name not in (*OF_PATCHES, *OF_SPANS)
+        ]
+        assert list(grade(asked, ArmRow(ranked=("b",)), limit, {"b": 3})) == expected
+
+
+def test_full_is_for_patches_alone_and_zero_on_an_error() -> None:
+    asked = replace(sample(("a", "b")), task="swebench")
+    assert grade(asked, ArmRow(ranked=("x", "b", "a")), 3)["full@k"] == 1.0
+    assert grade(asked, ArmRow(ranked=("x", "b", "a")), 2)["full@k"] == 0.0
+    assert grade(asked, ArmRow(fault="crashed"), 3)["full@k"] == 0.0
+
+
+def test_context_is_graded_within_the_limit() -> None:
+    asked = replace(sample(("a", "b")), task="contextbench", gold_spans=(Span("a", 1, 2), Span("b", 1, 2)))
+    graded = grade(asked, ArmRow(ranked=("a", "b")), 1, {"a": 4, "b": 2})
+    assert [graded[name] for name in OF_SPANS] == [0.5, 1.0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("row", [ArmRow(fault="crashed"), ArmRow(refusal="too long")])
+def test_context_is_absent_on_an_error(row: ArmRow) -> None:
+    asked = replace(sample(("a",)), task="contextbench", gold_spans=(Span("a", 1, 2),))
+    assert not set(OF_SPANS) & grade(asked, row, 20, {}).keys()
+
+
+def test_spans_of_other_tasks_are_not_contextbench_s() -> None:
+    asked = replace(sample(("a",)), gold_spans=(Span("a", 1, 2),))
+    assert not set(OF_SPANS) & grade(asked, ArmRow(ranked=("a",)), 20, {"a": 2}).keys()
 
 
 def test_ceiling_counts_what_can_be_ranked() -> None:
