@@ -10,6 +10,7 @@ import platform
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +49,8 @@ class Gathering:
         self.interrupted = False
         self.workers: set[str] = set()
         self._journal: journal.Journal | None = None
-        self._attempts: dict[str, int] = {}
+        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)  # by worker: they may all run all
+        self._unjudged: dict[str, str] = {}
         self._crashes: set[str] = set()
         self._started = time.time()
         self._stopped_early = False
@@ -65,7 +67,9 @@ class Gathering:
         return None if self._journal is None else self._journal.path
 
     def opening_lines(self) -> list[str]:
-        """What is about to run, for the terminal."""
+        """What is about to run, for a terminal that is not told to be quiet."""
+        if self.bench.config.option.verbose < 0:
+            return []
         plan, settings = self.plan, self.bench.settings
         chosen = len(plan.chosen)
         samples = plural(chosen, "sample") if chosen == plan.of else f"{chosen} of {plan.of} samples"
@@ -78,15 +82,19 @@ class Gathering:
         """Take the outcome off its report before other plugins keep the report."""
         payload = report.__dict__.pop(ATTRIBUTE, None)
         if payload is not None:
-            self.workers.update(filter(None, [getattr(report, "worker_id", None)]))
-            self._attempts[report.nodeid] = self._attempts.get(report.nodeid, 0) + 1
+            worker = getattr(report, "worker_id", "")
+            self.workers.update(filter(None, [worker]))
+            self._attempts[report.nodeid][worker] += 1
             self._opened().append(report.nodeid, payload)
         elif str(report.when) == "???":  # xdist's report of an item whose worker died
             self._crashes.add(report.nodeid)
+        elif report.when == "call" or not report.passed:
+            self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Tell an interrupt from xdist's way of stopping at ``-x`` and ``--maxfail``."""
-        self._stopped_early = str(excinfo.value).startswith("stopping after")
+        """Tell an interrupt from the ways in which pytest and xdist stop at ``-x``, ``--maxfail`` and ``--sw``."""
+        by_pytest = isinstance(excinfo.value, pytest.Session.Interrupted)
+        self._stopped_early = by_pytest or str(excinfo.value).startswith("stopping after")
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Publish the report and set the exit code; an interrupted run keeps its journal instead."""
@@ -95,6 +103,8 @@ class Gathering:
             self.interrupted = True
             self._opened().keep()
             return
+        if broken and not self._attempts and not self._crashes:
+            return  # the collection failed: nothing was run
         try:
             self._publish()
         except ReportError as error:
@@ -146,8 +156,8 @@ class Gathering:
             detail: dict[str, Any] = outcome["detail"]
             if outcome["snapshot"] is not None:
                 facts[f"{detail['repo']}@{detail['base_commit']}"] = outcome["snapshot"]
-            if attempts > 1:
-                detail["attempts"] = attempts
+            if (most := max(attempts.values())) > 1:
+                detail["attempts"] = most
             self._faulty += detail["status"] != "measured"
             yield detail
         for nodeid in self._crashes - self._attempts.keys():
@@ -177,7 +187,7 @@ class Gathering:
         for nodeid in self.plan.chosen:
             if nodeid not in self._attempts:
                 entry = self.plan.entries[nodeid]
-                why = "worker died" if nodeid in self._crashes else "not run"
+                why = "worker died" if nodeid in self._crashes else self._unjudged.get(nodeid, "not run")
                 lost.append({"source": entry.source, "id": entry.id, "ordinal": entry.ordinal, "why": why})
         return lost
 

@@ -22,7 +22,8 @@ _COLOURS = {
 
 def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
     """Print the report's summary, or where the outcomes are when no report was written."""
-    if reporter.verbosity < -1:
+    nothing_to_say = gathering.summary is None and not gathering.interrupted and not gathering.troubles
+    if reporter.verbosity < -1 or nothing_to_say:
         return
     reporter.write_sep("=", "retrieval")
     if gathering.interrupted:
