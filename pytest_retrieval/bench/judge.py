@@ -101,8 +101,10 @@ class Station:
                 ranking = arm.rank(query)
                 row = settle(ranking, query, snapshot)
                 return replace(row, wall_ms=_milliseconds(started), build_ms=build_ms)
-        # An arm is anybody's code: whatever it raises is a fault of its row, and the run goes on.
-        except (Exception, SystemExit) as error:  # noqa: BLE001
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
+        except BaseException as error:  # noqa: BLE001
             wall_ms = None if started is None else _milliseconds(started)
             return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms)
 
