@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pytest_retrieval.arms.pairs import pair_name
 from pytest_retrieval.gates.grammar import ERRORS, Gate, check
 from pytest_retrieval.measures.names import SELECTIVE
 from pytest_retrieval.report.canonical import number_text
@@ -63,10 +64,8 @@ def verdict_line(record: Mapping[str, Any]) -> str:
 
 def _judge(report: Mapping[str, Any], gate: Gate) -> Verdict:
     gate = check(gate, arms=report["arms"], groups=None, limit=report["limit"])
-    group = report["arms"][gate.arm]["groups"].get(gate.group)
-    n = 0 if group is None else _sample_count(group, gate.measure)
-    got = None if group is None else _figure(group, gate)
-    reason = _undecidable(report["selection"], group, gate, n)
+    n, got, reason = _difference(report, gate) if gate.against else _statistic(report, gate)
+    reason = _losses(report["selection"]) or reason
     status: Status = "undecidable"
     if reason is None and got is None:
         reason = f"the report has no {gate.measure} here"
@@ -78,29 +77,33 @@ def _judge(report: Mapping[str, Any], gate: Gate) -> Verdict:
     )
 
 
-def _sample_count(group: Mapping[str, Any], measure: str) -> int:
-    counted: int = group["n" if measure in (*SELECTIVE, ERRORS) else "positives"]
-    return counted
-
-
-def _figure(group: Mapping[str, Any], gate: Gate) -> float | None:
-    found: float | None = (group["intervals"][gate.measure] if gate.end else group).get(
-        gate.end or gate.measure
-    )
-    return found
-
-
-def _undecidable(
-    selection: Mapping[str, Any], group: Mapping[str, Any] | None, gate: Gate, n: int
-) -> str | None:
-    """Why nothing can be said, or None."""
-    missing = max(len(selection["lost"]), selection["chosen"] - selection["judged"])
-    if missing:
-        return f"{missing} of {selection['chosen']} chosen samples were lost"
+def _statistic(report: Mapping[str, Any], gate: Gate) -> tuple[int, float | None, str | None]:
+    """Of one arm's group: how many samples the figure speaks of, the figure, and why it says nothing."""
+    group = report["arms"][gate.arm]["groups"].get(gate.group)
     if group is None:
-        return f"no sample is in {gate.group}"
+        return 0, None, f"no sample is in {gate.group}"
+    n = group["n" if gate.measure in (*SELECTIVE, ERRORS) else "positives"]
+    found = (group["intervals"][gate.measure] if gate.end else group).get(gate.end or gate.measure)
     if n == 0:
-        return "no sample has this figure"
+        return n, found, "no sample has this figure"
     if gate.measure != ERRORS and group["errors"] == group["n"]:
-        return f"all {group['n']} samples are errors"
-    return None
+        return n, found, f"all {group['n']} samples are errors"
+    return n, found, None
+
+
+def _difference(report: Mapping[str, Any], gate: Gate) -> tuple[int, float | None, str | None]:
+    """The same of two arms' differences; an end of the interval is the one over the unit that it names."""
+    pairs = report.get("paired", {}).get(gate.group, {})
+    figures = pairs.get(pair_name((gate.arm, gate.against)), {}).get(gate.measure)
+    if figures is None:
+        return 0, None, f"no sample of {gate.group} was compared"
+    if not gate.end:
+        return figures["n"], figures["mean"], None
+    cluster = figures["cluster"]
+    alone = f"one {cluster['unit']} alone has no interval" if gate.end not in cluster else None
+    return figures["n"], cluster.get(gate.end), alone
+
+
+def _losses(selection: Mapping[str, Any]) -> str | None:
+    missing = max(len(selection["lost"]), selection["chosen"] - selection["judged"])
+    return f"{missing} of {selection['chosen']} chosen samples were lost" if missing else None

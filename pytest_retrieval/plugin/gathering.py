@@ -20,8 +20,9 @@ import orjson
 import pytest
 
 from pytest_retrieval import __version__
+from pytest_retrieval.arms.pairs import default_pairs
 from pytest_retrieval.bench.judge import Outcome
-from pytest_retrieval.errors import ReportError
+from pytest_retrieval.errors import ReportError, RetrievalError
 from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import build, canonical, journal, write
@@ -49,7 +50,8 @@ class Gathering:
         self.interrupted = False
         self.workers: set[str] = set()
         self._journal: journal.Journal | None = None
-        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)  # by worker: they may all run all
+        # By worker, for under `--dist each` all of them run every item.
+        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._unjudged: dict[str, str] = {}
         self._crashes: set[str] = set()
         self._started = time.time()
@@ -92,7 +94,7 @@ class Gathering:
             self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Tell an interrupt from the ways in which pytest and xdist stop at ``-x``, ``--maxfail`` and ``--sw``."""
+        """Tell an interrupt from how pytest and xdist stop at ``-x``, ``--maxfail`` and ``--sw``."""
         by_pytest = isinstance(excinfo.value, pytest.Session.Interrupted)
         self._stopped_early = by_pytest or str(excinfo.value).startswith("stopping after")
 
@@ -160,10 +162,18 @@ class Gathering:
                 detail["attempts"] = most
             self._faulty += detail["status"] != "measured"
             yield detail
-        for nodeid in self._crashes - self._attempts.keys():
+        yield from self._crashed()
+
+    def _crashed(self) -> Iterator[dict[str, Any]]:
+        """The details of the samples whose worker died."""
+        for nodeid in sorted(self._crashes - self._attempts.keys()):
             self._faulty += 1
             entry = self.plan.entries[nodeid]
-            sample = self.bench.sample_of(entry.source, entry.row)
+            try:
+                sample = self.bench.sample_of(self.plan, entry)
+            except RetrievalError as error:
+                self.troubles.append(f"sample {entry.id} was lost with its worker, and has no row: {error}")
+                continue
             lost = self.bench.judge.lost(sample, "the worker died while it ran this sample", status="crashed")
             yield dict(lost.detail)
 
@@ -176,10 +186,17 @@ class Gathering:
             "skipped": dict(plan.skipped),
             "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
             "arms": self.bench.arm_facts(),
-            "pairs": self.bench.settings.pairs,
+            "pairs": self._pairs(),
             "snapshots": facts,
             "environment": self._environment(),
         }
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        """The pairs that were asked for, else the default ones, and those that gates need."""
+        settings = self.bench.settings
+        asked = settings.pairs or default_pairs(self.bench.arm_facts())
+        needed = [(gate.arm, gate.against) for gate in settings.gates if gate.against]
+        return list(dict.fromkeys([*asked, *needed]))
 
     def _lost(self) -> list[dict[str, Any]]:
         """The chosen samples without an answer, each with why."""

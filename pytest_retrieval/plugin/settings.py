@@ -51,21 +51,25 @@ class Settings:
     gates: tuple[Gate, ...]
     pairs: tuple[tuple[str, str], ...]
     tolerance: Tolerance | None
+    store: Path | None
+    store_limit: int
 
 
 def read_settings(config: pytest.Config) -> Settings:
     """Check every option of ``config``; raises :class:`UsageError` with one line."""
     from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import parse_arms
-    from pytest_retrieval.gates import grammar
+    from pytest_retrieval.gates import grammar, sets
     from pytest_retrieval.snapshots.sources import rebase
+    from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
     arms = parse_arms(options.values(config, "arms"), offered_arms(config))
     limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
     labels = [arm.label for arm in arms]
     gates = tuple(
-        grammar.check(grammar.parse(text), arms=labels, groups=None, limit=limit)
+        grammar.check(gate, arms=labels, groups=None, limit=limit)
         for text in options.values(config, "gate")
+        for gate in sets.expand(text)
     )
     maximum = options.value(config, "max-samples")
     release = options.value(config, "release")
@@ -83,7 +87,19 @@ def read_settings(config: pytest.Config) -> Settings:
         gates=gates,
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
+        store=_store(config),
+        store_limit=parse_size(options.value(config, "store-size") or DEFAULT_SIZE),
     )
+
+
+def _store(config: pytest.Config) -> Path | None:
+    """The store's folder; None to go without."""
+    from pytest_retrieval.store.location import default_root
+
+    text = options.value(config, "store")
+    if text is None:
+        return default_root()
+    return None if text == "none" else _path(config, "store", text)
 
 
 def offered_arms(config: pytest.Config) -> dict[str, Callable[[], Arm]]:

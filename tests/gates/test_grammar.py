@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.errors import GateError
 from pytest_retrieval.gates.grammar import OPERATORS, Gate, check, parse
+from pytest_retrieval.gates.sets import expand
 
 LABELS = st.from_regex(r"[A-Za-z0-9_.+:-]+", fullmatch=True)
 GROUPS = st.just("all") | st.builds(
@@ -23,11 +26,19 @@ GATES = st.builds(
     number=st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number + 0.0),
     group=GROUPS,
     end=st.sampled_from(["", "low", "high"]),
+    against=st.just(""),
 )
+PAIRS = st.tuples(GATES, LABELS).filter(lambda both: both[0].arm != both[1])
 
 
 @given(GATES)
 def test_the_text_of_a_gate_parses_back_to_it(gate: Gate) -> None:
+    assert parse(str(gate)) == gate
+
+
+@given(PAIRS)
+def test_the_text_of_a_gate_on_two_arms_parses_back_to_it(both: tuple[Gate, str]) -> None:
+    gate = replace(both[0], against=both[1])
     assert parse(str(gate)) == gate
 
 
@@ -56,6 +67,11 @@ def test_blanks_are_free(gate: Gate, blank: str) -> None:
         ("grep: mrr@k > -0", Gate("grep", "mrr@k", ">", 0)),
         ("grep @ task:a>b: mrr@k != +1.", Gate("grep", "mrr@k", "!=", 1, group="task:a>b")),
         ("grep @ all: hit@k < 1", Gate("grep", "hit@k", "<", 1)),
+        ("a-b - c-d: mrr@k.low > 0", Gate("a-b", "mrr@k", ">", 0, end="low", against="c-d")),
+        (
+            "bm25:all - grep @ task:a/fold:B: hit@k >= -0.05",
+            Gate("bm25:all", "hit@k", ">=", -0.05, group="task:a/fold:B", against="grep"),
+        ),
     ],
 )
 def test_what_users_write(text: str, gate: Gate) -> None:
@@ -70,6 +86,8 @@ def test_what_users_write(text: str, gate: Gate) -> None:
         ("grep: mrr@k = 0.4", "one of >= > <= < == != must stand"),
         ("grep: mrr@k => 0.4", "one of >= > <= < == != must stand"),
         ("mrr@k >= 0.4", "an arm and a colon must come first"),
+        ("grep - : mrr@k >= 0.4", "is no label of"),
+        ("grep - grep: mrr@k >= 0.4", "'grep' is no label of another arm"),
         (": mrr@k >= 0.4", "an arm and a colon must come first"),
         ("my arm: mrr@k >= 0.4", "'my arm' is no label of an arm"),
         ("grep @: mrr@k >= 0.4", "a group must follow the @"),
@@ -90,7 +108,7 @@ def test_what_is_no_gate_is_refused_in_one_line(text: str, why: str) -> None:
         parse(text)
     assert why in str(caught.value)
     assert str(caught.value).startswith(f"gate {text!r}: ")
-    assert "ARM [@ GROUP]: MEASURE[.low|.high] OP NUMBER" in str(caught.value)
+    assert "ARM [- ARM] [@ GROUP]: MEASURE[.low|.high] OP NUMBER" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -152,3 +170,28 @@ def test_kinds_of_groups_are_checked_before_the_groups_are_known() -> None:
     with pytest.raises(GateError, match=r"no kind of group 'tsak' here; did you mean 'task'\?"):
         check(gate, arms=ARMS, groups=None, limit=20)
     check(parse("grep @ task:anything: mrr@k >= 0.4"), arms=ARMS, groups=None, limit=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("grep - rg: mrr@k > 0", "no arm 'rg' here"),
+        ("grep - bm25:all: precision@k > 0", "no paired measure 'precision@k' here; known are recall@5"),
+        ("grep - bm25:all: errors == 0", "no paired measure 'errors'"),
+        ("grep - bm25:all @ stratum:natural_no_gold: hit@k > 0", "known are selective_success"),
+    ],
+)
+def test_what_no_pair_can_be_held_to(text: str, why: str) -> None:
+    with pytest.raises(GateError) as caught:
+        check(parse(text), arms=["grep", "bm25:all"], groups=None, limit=20)
+    assert why in str(caught.value)
+
+
+def test_the_kill_criterion_is_less_confident_error_at_success_that_is_not_inferior() -> None:
+    assert [str(gate) for gate in expand(" kill-criterion( context , bm25:all )")] == [
+        "context - bm25:all @ stratum:natural_no_gold: selective_success.low > 0",
+        "context - bm25:all: hit@k.low >= -0.05",
+    ]
+    assert expand("grep: errors == 0") == (parse("grep: errors == 0"),)
+    with pytest.raises(GateError, match="no set of gates 'kill-criterium'; did you mean 'kill-criterion'"):
+        expand("kill-criterium(a, b)")

@@ -132,3 +132,32 @@ def test_records_fit_the_schema_and_the_report() -> None:
     }  # fmt: skip
     assert "got" in stored["gates"][2]
     assert stored["gates"][2]["reason"] == "all 4 samples are errors"
+
+
+# Of "bad" against "grep": hits -1, -1, 0; where nothing is to be found both answered or erred, so 0.
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("bad - grep: hit@k >= -0.7", "PASSED bad - grep: hit@k >= -0.7: got -0.666667 (n 3, on 4 of 9)"),
+        ("bad - grep: R@5 == -0.5", "PASSED bad - grep: recall@5 == -0.5: got -0.5 (n 3, on 4 of 9)"),
+        (
+            "bad - grep @ stratum:natural_no_gold: selective_success > 0",
+            "FAILED bad - grep @ stratum:natural_no_gold: selective_success > 0: got 0 (n 1, on 4 of 9)",
+        ),
+        (
+            "bad - grep @ fold:A: hit@k.low >= 0",
+            "UNDECIDABLE bad - grep @ fold:A: hit@k.low >= 0: one sample alone has no interval"
+            " (n 1, on 4 of 9)",
+        ),
+        (
+            "bad - grep @ fold:B: hit@k >= 0",
+            "UNDECIDABLE bad - grep @ fold:B: hit@k >= 0: no sample of fold:B was compared (n 0, on 4 of 9)",
+        ),
+        (
+            "grep - bad: hit@k >= 0",
+            "UNDECIDABLE grep - bad: hit@k >= 0: no sample of all was compared (n 0, on 4 of 9)",
+        ),
+    ],
+)
+def test_verdicts_on_two_arms(text: str, line: str) -> None:
+    assert str(one(text, head())) == line

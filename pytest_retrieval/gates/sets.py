@@ -1,0 +1,36 @@
+"""Ready sets of gates, named with their arms: ``kill-criterion(A, B)``."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_retrieval.errors import GateError, closest
+from pytest_retrieval.gates.grammar import Gate, parse
+
+# Stated before any run of the tool that this project replaces: an answer where there is none is a confident
+# wrong answer, so A must be wrong in that way less often than B, at a success that is not inferior.
+SETS = {
+    "kill-criterion": (
+        "{0} - {1} @ stratum:natural_no_gold: selective_success.low > 0",
+        "{0} - {1}: hit@k.low >= -0.05",
+    ),
+}
+_CALL = re.compile(r"\s*([a-z-]+)\s*\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)\s*")
+
+
+def expand(text: str) -> tuple[Gate, ...]:
+    """The gates that ``text`` stands for: those of a set, or the one that it is.
+
+    Raises:
+        GateError: it is neither; one line.
+    """
+    call = _CALL.fullmatch(text)
+    if call is None:
+        return (parse(text),)
+    name, one, two = call.groups()
+    if name not in SETS:
+        known = ", ".join(SETS)
+        raise GateError(
+            f"gate {text!r}: no set of gates {name!r}{closest(name, list(SETS))} (known: {known})"
+        )
+    return tuple(parse(template.format(one, two)) for template in SETS[name])
