@@ -36,7 +36,8 @@ class Plan:
     """The bench items that are to run, by node id and in order, and the files they come from.
 
     ``of`` counts the samples of all suites before anything chose among them; ``tasks`` are the tasks of all
-    rows of all files.
+    rows of all files. ``places`` says by digest where a file can be read again: its absolute path, and the
+    repository and commit of its short-form rows, if any.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class Plan:
     tasks: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     of: int = 0
+    places: dict[str, tuple[str, tuple[str, str] | None]] = field(default_factory=dict)
 
     @property
     def chosen(self) -> list[str]:
@@ -106,6 +108,7 @@ class Plan:
             "tasks": sorted(self.tasks),
             "skipped": dict(self.skipped),
             "of": self.of,
+            "places": self.places,
         }
         temporary = folder / f"{PLAN_FILE}.{os.getpid()}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
@@ -119,4 +122,9 @@ class Plan:
         except FileNotFoundError:
             return None
         entries = {nodeid: Entry(*values) for nodeid, values in record["entries"].items()}
-        return cls(entries, record["sources"], set(record["tasks"]), Counter(record["skipped"]), record["of"])
+        places = {
+            digest: (path, None if default is None else (default[0], default[1]))
+            for digest, (path, default) in record["places"].items()
+        }
+        skipped = Counter(record["skipped"])
+        return cls(entries, record["sources"], set(record["tasks"]), skipped, record["of"], places)

@@ -16,11 +16,11 @@ from pytest_retrieval import resources
 from pytest_retrieval.bench.judge import Judge, Outcome
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
-from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
 from pytest_retrieval.model import Capabilities, Sample, SampleFile
 from pytest_retrieval.plugin import options
-from pytest_retrieval.plugin.plan import Plan
+from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
 from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
@@ -144,12 +144,20 @@ class BenchSession:
 
         return self.judge.judge(sample, opened)
 
-    def sample_of(self, source: str, row: int) -> Sample:
-        """The sample at ``row`` of the file with the digest ``source``, read again for a worker that died."""
-        for sample_file in self._files.values():
-            if sample_file.sha256 == source:
-                return sample_file.samples[row]
-        raise UsageError(f"the samples file with digest {source} is not among this run's files")
+    def sample_of(self, plan: Plan, entry: Entry) -> Sample:
+        """The sample of an ``entry`` of ``plan``, read again where this process has not collected it.
+
+        Raises:
+            RetrievalError: its file cannot be read any more, or has changed.
+        """
+        known = {sample_file.sha256: sample_file for sample_file in self._files.values()}
+        if entry.source not in known:
+            path, default = plan.places[entry.source]
+            again = load_samples(Path(path), default=default, allow_labels=True)
+            if again.sha256 != entry.source:
+                raise ReportError(f"{path}: changed while the benchmark ran")
+            known[entry.source] = self._files[Path(path), default] = again
+        return known[entry.source].samples[entry.row]
 
     def arm_facts(self) -> dict[str, dict[str, Any]]:
         """What each arm declares of itself, by label; an arm that cannot even be made declares nothing."""
@@ -201,9 +209,10 @@ class BenchSession:
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
         if (path, default) not in self._files:
-            self._files[path, default] = load_samples(
-                path, default=default, shown=self._shown(path), allow_labels=catalog.labels
-            )
+            shown = self._shown(path)
+            loaded = load_samples(path, default=default, shown=shown, allow_labels=catalog.labels)
+            self._files[path, default] = loaded
+            self.plan.places[loaded.sha256] = (str(path), default)
         return self._files[path, default]
 
     def _shown(self, path: Path) -> str:

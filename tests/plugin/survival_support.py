@@ -213,6 +213,10 @@ class Project:
         report: dict[str, Any] = json.loads(self.report.read_text())
         return report
 
+    def programs(self, name: str) -> list[int]:
+        """The live processes of the project that run the program ``name``."""
+        return [pid for pid in processes_with(f"TMPDIR={self.temporary}") if name == name_of(pid)]
+
     def assert_nothing_is_left(self) -> None:
         """No temporary file, no process, and no unfinished file beside the report."""
         wait_until(lambda: not processes_with(f"TMPDIR={self.temporary}"), "the end of all processes")
@@ -284,6 +288,13 @@ def processes_with(variable: str) -> list[int]:
         if inherited and state not in "ZX":
             found.append(int(place.name))
     return found
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.survival_support import Project
+from tests.plugin.survival_support import Project, wait_until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
@@ -58,4 +58,39 @@ def test_an_interrupt_in_the_middle(
     line = done.line("interrupted:", str(project.journal))
     assert f"{len(kept)} of 24 samples" in line
     assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("dist", ["load", "worksteal"])
+@pytest.mark.parametrize("dying", [(13,), (0,), (23,), (4, 9, 14, 19)], ids=["middle", "first", "last", "four"])
+def test_a_killed_worker_loses_the_item_that_it_ran(
+    tmp_path: Path, dist: str, dying: tuple[int, ...], undisturbed: dict[str, dict[str, Any]]
+) -> None:
+    project = Project(tmp_path, dict.fromkeys(dying, "die"))
+    done = project.run("-n2", f"--dist={dist}", "--gate=steady: recall@5 >= 0")
+
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    names = {f"s{number:03d}" for number in dying}
+    found = project.reported()
+    assert found.keys() == ALL
+    assert {name for name, detail in found.items() if detail["status"] == "crashed"} == names
+    assert {name: found[name] for name in ALL - names} == {name: undisturbed[name] for name in ALL - names}
+    report = project.read_report()
+    assert {lost["id"] for lost in report["selection"]["lost"]} == names
+    assert [gate["status"] for gate in report["gates"]] == ["undecidable"]
+    assert not project.journal.exists()
+    assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
+def test_the_programs_and_work_trees_of_a_killed_worker_go_with_it(tmp_path: Path) -> None:
+    project = Project(tmp_path, {13: "hang", 14: "wait"})
+    session = project.start("-n2")
+    worker, _, _ = project.wait_for("m013", "m014", "program")
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: not project.programs("sleep"), "the end of the worker's programs")
+    (project.marks / "go").touch()
+    done = session.end()
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    assert [lost["id"] for lost in project.read_report()["selection"]["lost"]] == ["s013"]
     project.assert_nothing_is_left()
