@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from pytest_retrieval import __version__, resources
-from pytest_retrieval.errors import RetrievalError, UsageError, closest
+from pytest_retrieval.errors import ReportError, RetrievalError, UsageError, closest
 
 USAGE = 2
 
@@ -59,6 +61,42 @@ def snapshot(options: argparse.Namespace, rest: Sequence[str]) -> int:
     return 0
 
 
+def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Merge reports into one table, one file, and verdicts."""
+    from pytest_retrieval.gates import grammar, verdict
+    from pytest_retrieval.report import corvint_writer, table, write
+    from pytest_retrieval.report.merge import merge
+    from pytest_retrieval.report.read import read_report
+
+    gates = [grammar.parse(text) for text in options.gate]
+    paths = [Path(text) for text in options.report]
+    output = None if options.output is None else Path(options.output)
+    if options.format == "corvint" and output is None:
+        raise UsageError("--format corvint says how the file of -o is written; give one")
+    if output is not None and any(same_file(output, path) for path in paths):
+        raise UsageError(f"-o {output}: this is one of the reports to merge; name another file")
+    try:
+        report = merge([read_report(path) for path in paths], union=options.union)
+        report = report.with_gates(found.record() for found in verdict.judge(report.head, gates))
+        if output is not None:
+            written = corvint_writer.chunks(report) if options.format == "corvint" else report.chunks()
+            write.write_report(output, written)
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    width = shutil.get_terminal_size().columns
+    lines = table.render(report.head, width, None if output is None else str(output))
+    sys.stdout.writelines(f"{table.plain(line)}\n" for line in lines)
+    return 0 if all(gate["status"] in ("passed", "undecided") for gate in report.head["gates"]) else 1
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths name one file, by whatever links."""
+    try:
+        return one.samefile(other)
+    except FileNotFoundError:
+        return False
+
+
 def _suite(name: str) -> list[str]:
     folder = resources.suites()
     known = sorted(path.parent.name for path in folder.glob("*/test_*.py"))
@@ -90,6 +128,29 @@ def _parser() -> argparse.ArgumentParser:
         "--gold", action="append", default=[], metavar="PATH", help="with --diff: say what becomes of it"
     )
     looking.set_defaults(command=snapshot)
+
+    merging = commands.add_parser(
+        "summarize", help="merge reports into one: summarize a.json b.json -o all.json"
+    )
+    merging.add_argument("report", nargs="+", metavar="REPORT", help="ours, or corvint-retrieval-bench/0")
+    merging.add_argument("-o", "--output", metavar="FILE", help="write the merged report to FILE")
+    merging.add_argument(
+        "--union", action="store_true", help="reports over different samples files, with different ids"
+    )
+    merging.add_argument(
+        "--format",
+        choices=("pytest-retrieval", "corvint"),
+        default="pytest-retrieval",
+        help="the profile of FILE; corvint is that of the original bench",
+    )
+    merging.add_argument(
+        "--gate",
+        action="append",
+        default=[],
+        metavar="GATE",
+        help="judge the merged report: 'grep: errors == 0'",
+    )
+    merging.set_defaults(command=summarize)
     return parser
 
 

@@ -1,0 +1,55 @@
+"""The measures of a stored detail, computed again from its rankings: a file is not asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_retrieval.measures.grading import ceiling, grade
+from pytest_retrieval.measures.names import OF_SPANS
+from pytest_retrieval.model import ArmRow, Sample, Span
+
+NEGATIVES = "hard_negative_hits@k"
+
+
+def regrade(detail: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """``detail`` with the metrics of all its arms, and its ceiling if it has one, computed from the paths.
+
+    No report has hard negatives, so ``hard_negative_hits@k`` of an answer stays as it is stored, and absent
+    where it is; so do ContextBench's measures where the report has no spans (the original's). Nothing else is
+    kept.
+    """
+    sample = _sample(detail)
+    graded = {label: _measures(sample, detail, label, limit) for label in detail["arms"]}
+    if "ceiling" not in detail:
+        return {**detail, "metrics": graded}
+    present = set(sample.gold).difference(detail["gold_absent"])
+    return {**detail, "metrics": graded, "ceiling": ceiling(sample, present, limit)}
+
+
+def _measures(sample: Sample, detail: Mapping[str, Any], label: str, limit: int) -> dict[str, float]:
+    answer = detail["arms"][label]
+    ranked = tuple(path for path in answer["ranked"] if path not in sample.given)
+    row = ArmRow(ranked=ranked, abstained=answer["abstained"], fault=answer.get("error"))
+    measures = grade(sample, row, limit, detail.get("lines"))
+    if not sample.gold or row.error is not None:
+        return measures
+    del measures[NEGATIVES]
+    stored = detail["metrics"].get(label, {})
+    kept = {name: stored[name] for name in (NEGATIVES, *OF_SPANS) if name in stored}
+    return kept | measures
+
+
+def _sample(detail: Mapping[str, Any]) -> Sample:
+    return Sample(
+        id=detail["id"],
+        task=detail["task_type"],
+        repo=detail["repo"],
+        commit=detail["base_commit"],
+        query_text="",
+        query={},
+        gold=tuple(detail["gold"]),
+        given=tuple(detail["given"]),
+        stratum=detail["stratum"],
+        gold_spans=tuple(Span(**span) for span in detail.get("gold_spans", ())),
+    )
