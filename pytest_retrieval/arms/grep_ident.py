@@ -47,6 +47,8 @@ class GrepIdent(LexicalArm):
         everywhere = np.ones(self.index.size, bool)
         pattern = re.compile(rb"(?<![A-Za-z0-9_])%b(?![A-Za-z0-9_])" % re.escape(identifier))
         counts = np.zeros(self.index.size, np.int64)
-        for row in np.flatnonzero(reduce(np.logical_and, parts, everywhere)).tolist():
-            counts[row] = len(pattern.findall(self.snapshot.read(self.index.paths[row])))
+        rows = np.flatnonzero(reduce(np.logical_and, parts, everywhere)).tolist()
+        row_of = {self.index.paths[row]: row for row in rows}
+        for path, content in self.snapshot.read_each(row_of):
+            counts[row_of[path]] = len(pattern.findall(content))
         return counts

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, open_archive
+from pytest_retrieval.store.store import Store
 
 _ARCHIVE_ENDINGS = (".tar.zst", ".tzst")
 _MIXED = "selective_retrieval"
@@ -23,8 +24,9 @@ class Release:
     corpora: tuple[Path, ...]
 
 
-def find_releases(root: Path, scratch: Path) -> tuple[Release, ...]:
-    """The releases at ``root``, sorted by id; archives are opened into ``scratch``, once per run.
+def find_releases(root: Path, scratch: Path, store: Store | None = None) -> tuple[Release, ...]:
+    """The releases at ``root``, sorted by id; archives are opened into ``scratch``, once per run, and not
+    at all if ``store`` holds their samples.
 
     ``root`` is an archive, an extracted release, or a folder of either; the folders ``benchmark`` and
     ``corpus`` may also lie one level down. An archive whose release is also extracted is left alone. The
@@ -34,7 +36,7 @@ def find_releases(root: Path, scratch: Path) -> tuple[Release, ...]:
         UsageError: nothing is there.
         SnapshotError: an archive cannot be read.
     """
-    tops = list(_tops(root, scratch))
+    tops = list(_tops(root, scratch, store))
     found: dict[str, Release] = {}
     for top in tops:
         for folder in sorted(_folders(top / "benchmark")):
@@ -48,10 +50,10 @@ def find_releases(root: Path, scratch: Path) -> tuple[Release, ...]:
     return tuple(found[name] for name in plain or sorted(found))
 
 
-def _tops(root: Path, scratch: Path) -> Iterator[Path]:
+def _tops(root: Path, scratch: Path, store: Store | None) -> Iterator[Path]:
     """The folders that hold ``benchmark`` and ``corpus``: extracted ones first, then opened archives."""
     if root.is_file():
-        yield open_archive(root, scratch)
+        yield open_archive(root, scratch, store)
         return
     extracted = [folder for folder in (root, *sorted(_folders(root))) if (folder / "benchmark").is_dir()]
     yield from extracted
@@ -59,7 +61,7 @@ def _tops(root: Path, scratch: Path) -> Iterator[Path]:
     for folder in (root, *sorted(_folders(root))):
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known):
-                yield open_archive(path, scratch)
+                yield open_archive(path, scratch, store)
 
 
 def _is_extracted(archive: Path, known: set[str]) -> bool:

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.index.kept import KIND, keep_counts, kept_counts
 from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Statistics:
     def of(self, snapshot: Snapshot) -> list[WordCounts]:
         """The counts of each of ``snapshot.texts``, in order; reads only contents not counted before.
 
+        Counts of earlier runs come from the snapshot's store, and new ones go there.
+
         The numbers in them hold for :attr:`vocabulary` until the next call.
         """
         if len(self.vocabulary) > self._max_words:
@@ -44,10 +47,20 @@ class Statistics:
         return counts
 
     def _count(self, snapshot: Snapshot, files: Iterable[TreeFile]) -> None:
-        for file, pieces in snapshot.contents.stream(files):
-            counts = self.vocabulary.count(b"".join(pieces))
-            self._counts[file.digest] = counts
-            self._entries += counts.entries
+        wanted = {file.digest: file for file in files}
+        shelf = None if snapshot.store is None else snapshot.store.shelf(KIND, snapshot.repo)
+        if shelf is not None:
+            for digest, counts in kept_counts(shelf, self.vocabulary, wanted):
+                self._take(digest, counts)
+                del wanted[digest]
+        for file, pieces in snapshot.contents.stream(wanted.values()):
+            self._take(file.digest, self.vocabulary.count(b"".join(pieces)))
+        if shelf is not None:
+            keep_counts(shelf, self.vocabulary, {digest: self._counts[digest] for digest in wanted})
+
+    def _take(self, digest: str, counts: WordCounts) -> None:
+        self._counts[digest] = counts
+        self._entries += counts.entries
 
     def _shrink(self) -> None:
         while self._entries > self._max_entries:

@@ -91,6 +91,19 @@ OPTIONS = (
         ini="pairs",
     ),
     Option(
+        "store",
+        "Where texts and their statistics are kept between runs; none to go without. Default: "
+        "pytest-retrieval in the user's cache directory.",
+        "DIR|none",
+        short=False,
+    ),
+    Option(
+        "store-size",
+        "How much the store may hold before what was longest unused goes. Default: 4G.",
+        "SIZE",
+        short=False,
+    ),
+    Option(
         "max-errors",
         "Tolerate faults of up to N samples, or P percent of them, before the run fails. Default: 0.",
         "N|P%",

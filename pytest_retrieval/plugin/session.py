@@ -7,6 +7,7 @@ but samples is read before the first one runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,7 @@ from pytest_retrieval.snapshots.catalog import Catalog
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.scratch import RunFolder
 from pytest_retrieval.snapshots.sources import NamedSource, rebase, split_view
+from pytest_retrieval.store.store import Store
 
 if TYPE_CHECKING:
     import pytest
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.arms.registry import ArmSpec
 
+NOTICE = "store-notice"  # in the run's folder
 MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
 
 
@@ -70,6 +73,21 @@ class BenchSession:
     def judge(self) -> Judge:
         """The grading loop over the chosen arms; arms are built at their first query."""
         return Judge(self.settings.arms, self.settings.limit)
+
+    @cached_property
+    def store(self) -> Store | None:
+        """What earlier runs read and counted; None to go without."""
+        settings = self.settings
+        return None if settings.store is None else Store(settings.store, settings.store_limit, self._notice)
+
+    def notices(self) -> list[str]:
+        """What any process of the run had to say of its store: one line at most, the first one's."""
+        path = self.run_path / NOTICE
+        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+    def _notice(self, line: str) -> None:
+        with suppress(OSError), (self.scratch / NOTICE).open("x", encoding="utf-8") as target:
+            target.write(line)
 
     @property
     def scratch(self) -> Path:
@@ -173,6 +191,8 @@ class BenchSession:
             self.judge.close()
         for catalog in self._catalogs.values():
             catalog.close()
+        if self.__dict__.get("store") is not None:
+            self.__dict__["store"].close()
         if self._folder is not None:
             self._folder.close()
 
@@ -197,14 +217,14 @@ class BenchSession:
 
     def _find_releases(self, root: Path) -> tuple[Release, ...]:
         if root not in self._releases:
-            self._releases[root] = find_releases(root, self.scratch)
+            self._releases[root] = find_releases(root, self.scratch, self.store)
         return self._releases[root]
 
     def _catalog(self, corpora: Sequence[str], named: Sequence[NamedSource]) -> Catalog:
         key = (tuple(corpora), tuple(named))
         if key not in self._catalogs:
             explicit = {source.name: source.source for source in named}
-            self._catalogs[key] = Catalog(explicit, corpora, self.run_path)
+            self._catalogs[key] = Catalog(explicit, corpora, self.run_path, self.store)
         return self._catalogs[key]
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:

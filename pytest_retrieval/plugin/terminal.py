@@ -38,5 +38,7 @@ def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
             for text, role in line:
                 reporter.write(text, **_COLOURS.get(role, {}))
             reporter.write("\n")
+    for notice in gathering.bench.notices():
+        reporter.write_line(notice, yellow=True)
     for trouble in gathering.troubles:
         reporter.write_line(trouble, red=True, bold=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,24 @@ import zstandard
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.base import Tree
 from pytest_retrieval.snapshots.chunkfile import copy_file_rows, read_chunk_file
+from pytest_retrieval.snapshots.kept import UNKEPT, Identity, Keeper, file_identity
 from pytest_retrieval.snapshots.locks import exclusive
 from pytest_retrieval.snapshots.program import HEX
 from pytest_retrieval.snapshots.tar import Member, TarReader
 from pytest_retrieval.snapshots.zstd import open_plain_or_zstd
+from pytest_retrieval.store.store import Store
 
 ARCHIVE_FILE = "archive.json"
 _SAMPLES_LIMIT = 256 << 20
 _CHUNKS = ".chunks.jsonl"
+_RELEASE = "release"
 
 
-def open_archive(path: Path, scratch: Path) -> Path:
+def open_archive(path: Path, scratch: Path, store: Store | None = None) -> Path:
     """The folder of the archive ``path`` below ``scratch``, with its samples in ``benchmark/<id>/*.jsonl``.
 
-    The first process to ask streams the archive as far as needed; later ones find the folder ready.
+    The first process to ask streams the archive as far as needed; later ones find the folder ready. Samples
+    that ``store`` holds are not read from the archive again.
 
     Raises:
         SnapshotError: the archive cannot be read, is damaged, or holds no samples.
@@ -42,19 +46,55 @@ def open_archive(path: Path, scratch: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with exclusive(folder / "lock"):
         if not (folder / ARCHIVE_FILE).is_file():
-            _extract_samples(path, folder)
-            _write_json(folder / ARCHIVE_FILE, {"path": str(path.resolve()), "shown": path.name})
+            kept = _restore_samples(path, folder, store)
+            if kept is None:
+                _extract_samples(path, folder)
+                keep_samples(path, folder, store)
+            about = {"path": str(path.resolve()), "shown": path.name, "members": (kept or {}).get("members")}
+            _write_json(folder / ARCHIVE_FILE, about)
     return folder
+
+
+def _restore_samples(path: Path, folder: Path, store: Store | None) -> dict[str, Any] | None:
+    """Write the archive's samples below ``folder`` if ``store`` holds them, and return what else it knows.
+
+    ``members`` are the names of all chunk files of the archive once it was imported.
+    """
+    identity = file_identity(path)
+    payload = None if store is None or identity is None else store.record(_RELEASE, json.dumps(identity))
+    if payload is None:
+        return None
+    head, _, texts = payload.partition(b"\n")
+    about: dict[str, Any] = json.loads(head)
+    start = 0
+    for name, size in about["samples"]:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(texts[start : start + size])
+        start += size
+    return about
+
+
+def keep_samples(path: Path, folder: Path, store: Store | None, members: Sequence[str] | None = None) -> None:
+    """Keep the samples below ``folder``; ``members`` names all chunk files once they have been imported."""
+    identity = file_identity(path)
+    if store is None or identity is None:
+        return
+    texts = {
+        text.relative_to(folder).as_posix(): text.read_bytes()
+        for text in sorted(folder.glob("benchmark/*/*.jsonl"))
+    }
+    about = {"samples": [(name, len(text)) for name, text in texts.items()], "members": members}
+    payload = b"\n".join((json.dumps(about).encode(), b"".join(texts.values())))
+    store.keep_record(_RELEASE, json.dumps(identity), payload)
 
 
 def _extract_samples(path: Path, folder: Path) -> None:
     found = 0
-    for member in _members(path):
-        kind, parts = _place(member.name)
-        if kind == "benchmark" and len(parts) == 2 and parts[1].endswith(".jsonl"):
-            _copy_bounded(member, folder / "benchmark" / parts[0] / parts[1], path.name)
+    for member in members(path):
+        if copy_samples(member, folder, path.name):
             found += 1
-        elif found and kind != "benchmark":
+        elif found and place(member.name)[0] != "benchmark":
             break
     if not found:
         raise SnapshotError(
@@ -62,7 +102,16 @@ def _extract_samples(path: Path, folder: Path) -> None:
         )
 
 
-def _place(name: str) -> tuple[str, list[str]]:
+def copy_samples(member: Member, folder: Path, shown: str) -> bool:
+    """Copy a member that holds samples to its place below ``folder``; whether it does."""
+    kind, parts = place(member.name)
+    if kind != "benchmark" or len(parts) != 2 or not parts[1].endswith(".jsonl"):
+        return False
+    _copy_bounded(member, folder / kind / parts[0] / parts[1], shown)
+    return True
+
+
+def place(name: str) -> tuple[str, list[str]]:
     """Which part of a release a member belongs to, and its path there; one folder above is allowed."""
     parts = name.split("/")
     for depth in (0, 1):
@@ -80,7 +129,8 @@ def _copy_bounded(member: Member, target: Path, shown: str) -> None:
             writer.write(piece)
 
 
-def _members(path: Path) -> Iterator[Member]:
+def members(path: Path) -> Iterator[Member]:
+    """The regular files of the archive ``path``, in their order."""
     with open_plain_or_zstd(path, path.name) as reader:
         yield from TarReader(reader, path.name)
 
@@ -88,11 +138,13 @@ def _members(path: Path) -> Iterator[Member]:
 class ArchiveCorpus:
     """The snapshots of an archive that :func:`open_archive` opened."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Store | None = None) -> None:
         self.folder = folder
+        self._store = store
         about = json.loads((folder / ARCHIVE_FILE).read_bytes())
         self._archive = Path(about["path"])
         self._shown = str(about["shown"])
+        self._members: list[str] | None = about["members"]
 
     def expect(self, wanted: Iterable[tuple[str, str]]) -> None:
         """Narrow the first pass to the chunk files of these ``(repo, commit)``."""
@@ -103,16 +155,35 @@ class ArchiveCorpus:
         if not HEX.fullmatch(commit) or repo.count("/") != 1:
             return None
         name = _chunk_name(repo, commit)
+        if self._members is not None and name not in self._members:
+            return None
+        if self._is_kept(name):
+            return name
+        self._find(name)
+        return name if self._extracted(name).is_file() else None
+
+    def read(self, source: str, commit: str, keeper: Keeper = UNKEPT) -> Tree:
+        """The tree of a chunk file that :meth:`find` named."""
+
+        def extracted() -> Tree:
+            self._find(source)
+            return read_chunk_file(self._extracted(source), f"{self._shown}: {source}")
+
+        return keeper.read(lambda: member_identity(self._archive, source), extracted)
+
+    def _is_kept(self, name: str) -> bool:
+        return Keeper(self._store, repo_of(name)).knows(member_identity(self._archive, name))
+
+    def _find(self, name: str) -> None:
+        """Extract a chunk file, if the archive has it; the first time also those that a run will ask for."""
         if name not in self._asked():
             with exclusive(self.folder / "lock"):
                 asked = self._asked()
                 if name not in asked:
-                    self._extract({name} if asked else {name, *self._expected()}, asked)
-        return name if self._extracted(name).is_file() else None
+                    self._extract({name} if asked else {name, *self._unkept()}, asked)
 
-    def read(self, source: str, commit: str) -> Tree:
-        """The tree of a chunk file that :meth:`find` named."""
-        return read_chunk_file(self._extracted(source), f"{self._shown}: {source}")
+    def _unkept(self) -> Iterator[str]:
+        return (name for name in self._expected() if not self._is_kept(name))
 
     def _asked(self) -> Collection[str]:
         path = self.folder / "asked.json"
@@ -131,9 +202,9 @@ class ArchiveCorpus:
         """One pass over the archive, which ends as soon as every one of ``names`` has been seen."""
         missing = {name for name in names if not self._extracted(name).is_file()}
         if missing:
-            for member in _members(self._archive):
+            for member in members(self._archive):
                 name = "/".join(member.name.split("/")[-2:])
-                if name in missing and _place(member.name)[0] == "corpus":
+                if name in missing and place(member.name)[0] == "corpus":
                     self._copy_rows(member, self._extracted(name))
                     missing.discard(name)
                 if not missing:
@@ -147,6 +218,17 @@ class ArchiveCorpus:
         with partial.open("wb") as plain, compressor.stream_writer(plain) as writer:
             copy_file_rows(member.data, writer, f"{self._shown}: {member.name}")
         partial.replace(target)
+
+
+def member_identity(archive: Path, name: str) -> Identity | None:
+    """The identity of the chunk file ``name`` (``OWNER__NAME/COMMIT.chunks.jsonl``) of an archive."""
+    identity = file_identity(archive)
+    return None if identity is None else (*identity, name)
+
+
+def repo_of(name: str) -> str:
+    """The repository that a chunk file is of."""
+    return name.partition("/")[0].replace("__", "/", 1)
 
 
 def _chunk_name(repo: str, commit: str) -> str:

@@ -8,12 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.model import path_key
 from pytest_retrieval.snapshots.paths import is_walked
 from pytest_retrieval.snapshots.worktree import Worktree
+
+if TYPE_CHECKING:
+    from pytest_retrieval.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,9 @@ class TreeFile:
 
 
 class Contents(ABC):
-    """Where the bytes of a tree's files come from."""
+    """Where the bytes of a tree's files come from; ``held`` are those in memory, by SHA-256."""
+
+    held: Mapping[str, bytes] = MappingProxyType({})
 
     @abstractmethod
     def stream(self, files: Iterable[TreeFile]) -> Iterator[tuple[TreeFile, Iterator[bytes]]]:
@@ -54,7 +60,7 @@ class Contents(ABC):
 class MemoryContents(Contents):
     """Contents held in memory, each distinct one once, by its SHA-256."""
 
-    def __init__(self, held: dict[str, bytes]) -> None:
+    def __init__(self, held: Mapping[str, bytes]) -> None:
         self.held = held
 
     def stream(self, files: Iterable[TreeFile]) -> Iterator[tuple[TreeFile, Iterator[bytes]]]:
@@ -87,13 +93,24 @@ class Snapshot:
 
     ``files`` are all files, sorted by the bytes of their path; ``texts`` are those that text search walks
     (the N of the formulas); ``cut`` are paths whose text the source shortened; ``dropped`` counts what the
-    view left out, by reason; ``source`` is where it came from, as a user would write it.
+    view left out, by reason; ``source`` is where it came from, as a user would write it. What is made of
+    the texts may be kept in ``store``.
     """
 
-    def __init__(self, repo: str, commit: str, source: str, tree: Tree, scratch: Path | None = None) -> None:
+    def __init__(
+        self,
+        repo: str,
+        commit: str,
+        source: str,
+        tree: Tree,
+        scratch: Path | None = None,
+        *,
+        store: Store | None = None,
+    ) -> None:
         self.repo = repo
         self.commit = commit
         self.source = source
+        self.store = store
         self.view = tree.view
         self.version = tree.version
         self.cut = tree.cut
@@ -133,6 +150,14 @@ class Snapshot:
         if file is None:
             raise SnapshotError(f"{self.repo}@{self.commit} has no file {path!r}")
         return self.contents.read(file)
+
+    def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Each of ``paths``, in an order that suits the source, with its bytes; raises as :meth:`read` does.
+
+        Cheaper than one :meth:`read` after another where contents are kept many together.
+        """
+        for file, pieces in self.contents.stream(map(self._by_path.__getitem__, paths)):
+            yield file.path, b"".join(pieces)
 
     def text(self, path: str) -> str:
         """The file at ``path`` as UTF-8, with U+FFFD for what is none."""

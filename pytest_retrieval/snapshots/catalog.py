@@ -10,8 +10,10 @@ from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, ArchiveCorpus
 from pytest_retrieval.snapshots.base import Snapshot, Tree
 from pytest_retrieval.snapshots.corpus import Corpus, Library
+from pytest_retrieval.snapshots.kept import Keeper
 from pytest_retrieval.snapshots.program import HEX
 from pytest_retrieval.snapshots.sources import NamedSource, parse_snapshot_option, read_source
+from pytest_retrieval.store.store import Store
 
 __all__ = ["Catalog", "NamedSource", "parse_snapshot_option"]
 
@@ -22,15 +24,21 @@ class Catalog:
     """Every source that a run was given.
 
     ``explicit`` maps ``repo@commit`` to a source as typed and comes first; then each of ``corpora`` in order
-    (``DIR`` or ``DIR?view=arb``, or what an archive was opened as). ``scratch`` holds work trees.
+    (``DIR`` or ``DIR?view=arb``, or what an archive was opened as). ``scratch`` holds work
+    trees, ``store`` what was read before.
     """
 
     def __init__(
-        self, explicit: Mapping[str, str], corpora: Sequence[str | Path], scratch: Path | None = None
+        self,
+        explicit: Mapping[str, str],
+        corpora: Sequence[str | Path],
+        scratch: Path | None = None,
+        store: Store | None = None,
     ) -> None:
         self._explicit = dict(explicit)
-        self._libraries = [_library(place) for place in dict.fromkeys(corpora)]
+        self._libraries = [_library(place, store) for place in dict.fromkeys(corpora)]
         self._scratch = scratch
+        self._store = store
         self._open: OrderedDict[tuple[str, str], Snapshot] = OrderedDict()
 
     def expect(self, names: Iterable[tuple[str, str]]) -> None:
@@ -60,7 +68,7 @@ class Catalog:
             while len(self._open) >= _KEPT_OPEN:
                 self._open.popitem(last=False)[1].close()
             source, tree = self._read(repo, commit)
-            self._open[key] = Snapshot(repo, commit, source, tree, self._scratch)
+            self._open[key] = Snapshot(repo, commit, source, tree, self._scratch, store=self._store)
         self._open.move_to_end(key)
         return self._open[key]
 
@@ -71,12 +79,13 @@ class Catalog:
 
     def _read(self, repo: str, commit: str) -> tuple[str, Tree]:
         name = f"{repo}@{commit}"
+        keeper = Keeper(self._store, repo)
         if name in self._explicit:
-            return self._explicit[name], read_source(self._explicit[name], commit)
+            return self._explicit[name], read_source(self._explicit[name], commit, keeper=keeper)
         for library in self._libraries:
             source = library.find(repo, commit)
             if source is not None:
-                return source, library.read(source, commit)
+                return source, library.read(source, commit, keeper)
         count = len(self._libraries)
         searched = f"0 matches in {count} corpora" if count else "no corpus was given"
         if not HEX.fullmatch(commit):
@@ -85,6 +94,6 @@ class Catalog:
         raise SnapshotError(f"no snapshot for {name}: {searched}; {remedy}")
 
 
-def _library(place: str | Path) -> Library:
+def _library(place: str | Path, store: Store | None) -> Library:
     path = Path(place)
-    return ArchiveCorpus(path) if (path / ARCHIVE_FILE).is_file() else Corpus(place)
+    return ArchiveCorpus(path, store) if (path / ARCHIVE_FILE).is_file() else Corpus(place)

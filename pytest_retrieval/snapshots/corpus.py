@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.base import Tree
+from pytest_retrieval.snapshots.kept import UNKEPT, Keeper
 from pytest_retrieval.snapshots.paths import is_safe
 from pytest_retrieval.snapshots.program import HEX
 from pytest_retrieval.snapshots.sources import read_source, split_view
@@ -26,7 +27,7 @@ class Library(Protocol):
     def find(self, repo: str, commit: str) -> str | None:
         """The source of that snapshot, relative to the library, or None."""
 
-    def read(self, source: str, commit: str) -> Tree:
+    def read(self, source: str, commit: str, keeper: Keeper = UNKEPT) -> Tree:
         """The tree of a source that :meth:`find` named."""
 
 
@@ -67,12 +68,12 @@ class Corpus:
             commit for (_, commit), row in self._manifest.items() if isinstance(row.get("source"), str)
         )
 
-    def read(self, source: str, commit: str) -> Tree:
+    def read(self, source: str, commit: str, keeper: Keeper = UNKEPT) -> Tree:
         """The tree of a source that :meth:`find` named."""
         compressed = self.root / f"{source}.zst"
         if source.endswith(".chunks.jsonl") and not (self.root / source).is_file() and compressed.is_file():
             source += ".zst"
-        return read_source(source, commit, self.root)
+        return read_source(source, commit, self.root, keeper)
 
     def _chunk_file(self, repo: str, commit: str, row: Mapping[str, Any]) -> str | None:
         named = row.get("chunks_path")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from importlib import metadata
@@ -10,10 +11,11 @@ from pathlib import Path
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.base import Tree
 from pytest_retrieval.snapshots.directory import DirectoryContents, measure
+from pytest_retrieval.snapshots.kept import UNKEPT, Identity, Keeper
 from pytest_retrieval.snapshots.paths import is_safe
 
 
-def read_distribution(name: str) -> Tree:
+def read_distribution(name: str, keeper: Keeper = UNKEPT) -> Tree:
     """The tree of the distribution ``name``: its RECORD without metadata, byte code and what leaves the site.
 
     Raises:
@@ -21,6 +23,23 @@ def read_distribution(name: str) -> Tree:
     """
     found = _distribution(name)
     _refuse_unrecorded(name, found)
+    return keeper.read(lambda: _identity(name, found), lambda: _read(name, found))
+
+
+def _identity(name: str, found: metadata.Distribution) -> Identity:
+    """Name, version and RECORD, with size and time of every recorded file: one edited by hand is noticed."""
+    root = Path(str(found.locate_file("")))
+    whole = hashlib.sha256((found.read_text("RECORD") or "").encode("utf-8", "surrogateescape"))
+    for path in sorted({str(entry) for entry in found.files or ()}):
+        try:
+            about = (root / path).lstat()
+            whole.update(f"{about.st_size} {about.st_mtime_ns} {about.st_ino}\n".encode())
+        except OSError:
+            whole.update(b"absent\n")
+    return ("dist", name, found.version, str(root), whole.hexdigest())
+
+
+def _read(name: str, found: metadata.Distribution) -> Tree:
     root = Path(str(found.locate_file("")))
     dropped: Counter[str] = Counter()
     files = []

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from pytest_retrieval.errors import SnapshotError, closest
 from pytest_retrieval.snapshots import arb
-from pytest_retrieval.snapshots.base import Contents, MemoryContents, Tree, TreeFile
+from pytest_retrieval.snapshots.base import Contents, Tree, TreeFile
+from pytest_retrieval.snapshots.blobs import HIDDEN, Blob, keep_blobs, known_blobs
+from pytest_retrieval.snapshots.kept import UNKEPT, Keeper
 from pytest_retrieval.snapshots.paths import TEXT_LIMIT, is_safe, is_text
 from pytest_retrieval.snapshots.program import Git, git_directory
+from pytest_retrieval.store.shelf import Shelf
 
 VIEWS = ("full", "arb")
 _PIECE = 1 << 20
@@ -31,8 +34,10 @@ class Entry:
     size: int
 
 
-def read_commit(path: Path, revision: str, view: str = "full") -> Tree:
+def read_commit(path: Path, revision: str, view: str = "full", keeper: Keeper = UNKEPT) -> Tree:
     """The tree of ``revision`` in the repository at ``path``, through ``view`` (``full`` or ``arb``).
+
+    A commit never changes, so a tree that ``keeper`` has is right; of any other it may know most blobs.
 
     Raises:
         SnapshotError: no repository, no such commit, an unknown view, or an object that is missing.
@@ -45,8 +50,9 @@ def read_commit(path: Path, revision: str, view: str = "full") -> Tree:
         raise SnapshotError(
             f"{path}: no commit {revision!r} in this repository; fetch it, or give another source"
         )
-    entries = list_entries(git, commit)
-    return _full_view(git, entries) if view == "full" else _arb_view(git, entries)
+    read = _full_view if view == "full" else _arb_view
+    shelf = keeper.shelf(f"git1{view}")
+    return keeper.read(lambda: ("git", commit, view), lambda: read(git, list_entries(git, commit), shelf))
 
 
 def list_entries(git: Git, commit: str) -> list[Entry]:
@@ -63,16 +69,40 @@ def _entry(record: bytes) -> Entry:
     return Entry(path, mode, oid, int(size) if length is None else length)
 
 
-def _full_view(git: Git, entries: Iterable[Entry]) -> Tree:
+def _full_view(git: Git, entries: Iterable[Entry], shelf: Shelf | None) -> Tree:
     dropped: Counter[str] = Counter()
     kept = [entry for entry in entries if _is_kept(_full_reason(entry), dropped)]
-    blobs: dict[str, TreeFile] = {}
     held: dict[str, bytes] = {}
-    for oid, size, pieces in batch(git, _distinct_blobs(kept)):
-        blobs[oid] = _measured(size, pieces, held)
-    files = tuple(_renamed(blobs[entry.oid], entry.path) for entry in kept)
-    origin = {blobs[entry.oid].digest: entry.oid for entry in kept}
-    return Tree(files, GitContents(git, held, origin), "full", dropped=dropped)
+    blobs = _blobs(git, kept, shelf, lambda size, pieces: _measured(size, pieces, held))
+    return _tree(git, kept, blobs, held, view="full", dropped=dropped)
+
+
+def _blobs(
+    git: Git, entries: Iterable[Entry], shelf: Shelf | None, measure: Callable[[int, Iterator[bytes]], Blob]
+) -> dict[str, Blob]:
+    """What each blob of ``entries`` is, by object id; only those that ``shelf`` does not know are read."""
+    oids = list(dict.fromkeys(entry.oid for entry in entries))
+    known = known_blobs(shelf, oids)
+    unknown = [oid for oid in oids if oid not in known]
+    read = {oid: measure(size, pieces) for oid, size, pieces in batch(git, unknown)}
+    keep_blobs(shelf, read)
+    return {**known, **read}
+
+
+def _tree(
+    git: Git,
+    entries: Sequence[Entry],
+    blobs: Mapping[str, Blob],
+    held: dict[str, bytes],
+    *,
+    view: str,
+    dropped: Mapping[str, int],
+) -> Tree:
+    shown = [(entry, blobs[entry.oid]) for entry in entries if not blobs[entry.oid].hidden]
+    files = tuple(TreeFile(entry.path, blob.size, blob.digest, blob.text) for entry, blob in shown)
+    cut = frozenset(entry.path for entry, blob in shown if blob.cut)
+    origin = {blob.digest: entry.oid for entry, blob in shown}
+    return Tree(files, GitContents(git, held, origin, view), view, cut, dropped)
 
 
 def _full_reason(entry: Entry) -> str | None:
@@ -83,46 +113,32 @@ def _full_reason(entry: Entry) -> str | None:
     return None if is_safe(entry.path) else "refused path"
 
 
-def _measured(size: int, pieces: Iterator[bytes], held: dict[str, bytes]) -> TreeFile:
+def _measured(size: int, pieces: Iterator[bytes], held: dict[str, bytes]) -> Blob:
     """Hash a blob, and keep it in ``held`` if it is text; bigger ones pass through in pieces."""
     whole = hashlib.sha256()
     if size > TEXT_LIMIT:
         for piece in pieces:
             whole.update(piece)
-        return TreeFile("", size, whole.hexdigest(), False)
+        return Blob(whole.hexdigest(), size, text=False)
     content = b"".join(pieces)
     whole.update(content)
     text = is_text(size, content)
     if text:
         held[whole.hexdigest()] = content
-    return TreeFile("", size, whole.hexdigest(), text)
+    return Blob(whole.hexdigest(), size, text)
 
 
-def _renamed(file: TreeFile, path: str) -> TreeFile:
-    return TreeFile(path, file.size, file.digest, file.text)
-
-
-def _arb_view(git: Git, entries: Iterable[Entry]) -> Tree:
+def _arb_view(git: Git, entries: Iterable[Entry], shelf: Shelf | None) -> Tree:
     dropped: Counter[str] = Counter()
     listed = [entry for entry in entries if _is_kept(_arb_reason(entry), dropped)]
     if len(listed) > arb.PATH_CAP:
         dropped["beyond 20,000 paths"] = len(listed) - arb.PATH_CAP
     kept = [entry for entry in listed[: arb.PATH_CAP] if _is_kept(arb.dropped_size(entry.size), dropped)]
-    shown: dict[str, tuple[TreeFile, bool] | None] = {}
     held: dict[str, bytes] = {}
-    for oid, _, pieces in batch(git, _distinct_blobs(kept)):
-        shown[oid] = _shown(b"".join(pieces), held)
-    files: list[TreeFile] = []
-    cut: set[str] = set()
-    for entry in kept:
-        found = shown[entry.oid]
-        if found is None:
-            dropped["binary content"] += 1
-            continue
-        files.append(_renamed(found[0], entry.path))
-        if found[1]:
-            cut.add(entry.path)
-    return Tree(tuple(files), MemoryContents(held), "arb", frozenset(cut), dropped)
+    blobs = _blobs(git, kept, shelf, lambda _, pieces: _shown(b"".join(pieces), held))
+    if hidden := sum(blobs[entry.oid].hidden for entry in kept):
+        dropped["binary content"] = hidden
+    return _tree(git, kept, blobs, held, view="arb", dropped=dropped)
 
 
 def _arb_reason(entry: Entry) -> str | None:
@@ -131,18 +147,14 @@ def _arb_reason(entry: Entry) -> str | None:
     return arb.dropped_path(entry.path) or (None if is_safe(entry.path) else "refused path")
 
 
-def _shown(content: bytes, held: dict[str, bytes]) -> tuple[TreeFile, bool] | None:
+def _shown(content: bytes, held: dict[str, bytes]) -> Blob:
     row = arb.shown_text(content)
     if row is None:
-        return None
+        return HIDDEN
     text = row[0].encode("utf-8")
     digest = hashlib.sha256(text).hexdigest()
     held[digest] = text
-    return TreeFile("", len(text), digest, True), row[1]
-
-
-def _distinct_blobs(entries: Iterable[Entry]) -> list[str]:
-    return list(dict.fromkeys(entry.oid for entry in entries))
+    return Blob(digest, len(text), text=True, cut=row[1])
 
 
 def _is_kept(reason: str | None, dropped: Counter[str]) -> bool:
@@ -190,10 +202,11 @@ def _pieces(reader: BinaryIO, size: int) -> Iterator[bytes]:
 class GitContents(Contents):
     """Text held in memory, everything else fetched from the repository when asked for."""
 
-    def __init__(self, git: Git, held: dict[str, bytes], origin: dict[str, str]) -> None:
+    def __init__(self, git: Git, held: dict[str, bytes], origin: dict[str, str], view: str) -> None:
         self.git = git
         self.held = held
         self.origin = origin
+        self.view = view
 
     def stream(self, files: Iterable[TreeFile]) -> Iterator[tuple[TreeFile, Iterator[bytes]]]:
         """Each of ``files`` with its content; the ones not held come last, from one Git process."""
@@ -205,8 +218,14 @@ class GitContents(Contents):
                 absent.append(file)
         found = batch(self.git, [self.origin[file.digest] for file in absent])
         for file, (_, _, pieces) in zip(absent, found, strict=True):
-            yield file, pieces
+            yield file, pieces if self.view == "full" else _seen(pieces)
 
     def close(self) -> None:
         """Forget the texts that are held."""
         self.held = {}
+
+
+def _seen(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of a blob as the view ``arb`` shows it."""
+    row = arb.shown_text(b"".join(pieces))
+    yield b"" if row is None else row[0].encode("utf-8")

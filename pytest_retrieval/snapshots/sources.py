@@ -16,6 +16,7 @@ from pytest_retrieval.snapshots.chunkfile import read_chunk_file
 from pytest_retrieval.snapshots.directory import read_directory
 from pytest_retrieval.snapshots.distribution import distribution_version, read_distribution
 from pytest_retrieval.snapshots.git import read_commit
+from pytest_retrieval.snapshots.kept import UNKEPT, Keeper, file_identity
 
 _OPTION = re.compile(r"(?P<repo>[^/@=:\s]+/[^/@=:\s]+)@(?P<commit>[^@=\s]+)=(?P<source>.+)", re.DOTALL)
 _VIEW = re.compile(r"(?P<path>.*)\?view=(?P<view>[^/?]*)", re.DOTALL)
@@ -90,20 +91,23 @@ def _derived(source: str) -> NamedSource:
     return NamedSource(f"local/{name}", digest[:40], source)
 
 
-def read_source(source: str, commit: str, base: Path | None = None) -> Tree:
+def read_source(source: str, commit: str, base: Path | None = None, keeper: Keeper = UNKEPT) -> Tree:
     """The tree that ``source`` gives for ``commit``; relative paths are below ``base``.
+
+    ``keeper`` may know it from before; folders and worktrees are read each time, for nothing tells cheaply
+    that they are unchanged.
 
     Raises:
         SnapshotError: nothing is there, or it cannot serve that commit.
     """
     if source.startswith("dist:"):
-        return read_distribution(source.removeprefix("dist:"))
+        return read_distribution(source.removeprefix("dist:"), keeper)
     if source.startswith("git:"):
         place, view = split_view(source.removeprefix("git:"))
-        return read_commit(_below(base, place), commit, view or "full")
+        return read_commit(_below(base, place), commit, view or "full", keeper)
     path = _below(base, source)
     if path.is_file():
-        return read_chunk_file(path, source)
+        return keeper.read(lambda: file_identity(path), lambda: read_chunk_file(path, source))
     if not path.is_dir():
         raise SnapshotError(
             f"{source}: no such file or folder; a source is git:PATH, dist:NAME, a chunk file or a folder"

@@ -25,13 +25,13 @@ def packed(tmp_path: Path) -> Path:
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
-    original = archive._members
+    original = archive.members
 
     def members(path: Path) -> Iterator[Member]:
         counted.append(1)
         return original(path)
 
-    monkeypatch.setattr(archive, "_members", members)
+    monkeypatch.setattr(archive, "members", members)
     return counted
 
 

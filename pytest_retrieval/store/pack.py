@@ -1,0 +1,141 @@
+"""A pack: many small things in one file that never changes, each found by its 32-byte key.
+
+Blocks lie behind one another, each compressed; the index behind them says which block holds a key and where
+in it; the last 16 bytes say where the index starts. Blocks and index carry checksums of their own, so one
+thing is read and checked without the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_retrieval.store.sealed import (
+    SUM_SIZE,
+    DamagedError,
+    checksum,
+    compress,
+    decompress,
+    seal,
+    unseal,
+    write_whole,
+)
+
+KEY_SIZE = 32
+PACK = ".pack"
+_MAGIC = b"RTVPACK1"
+_TRAILER = struct.Struct("<Q8s")
+_COUNTS = struct.Struct("<II")
+_ROW = np.dtype([("key", f"S{KEY_SIZE}"), ("block", "<u4"), ("start", "<u4"), ("length", "<u4")])
+_BLOCK = np.dtype([("offset", "<u8"), ("size", "<u4"), ("sum", f"V{SUM_SIZE}")])
+
+
+class Place(NamedTuple):
+    """Where in its block a key's thing lies; what the numbers count is the writer's business."""
+
+    key: bytes
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Bytes that are compressed and read together, and the places in them."""
+
+    data: bytes
+    places: Sequence[Place]
+
+
+def write_pack(folder: Path, kind: str, blocks: Iterable[Block]) -> tuple[Path, int]:
+    """Write ``blocks`` as a pack in ``folder``: its path, which follows from its content, and its size.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    pieces: list[bytes] = []
+    table: list[tuple[int, int, bytes]] = []
+    rows: list[tuple[bytes, int, int, int]] = []
+    offset = 0
+    for number, block in enumerate(blocks):
+        packed = compress(block.data)
+        pieces.append(packed)
+        table.append((offset, len(packed), checksum(packed)))
+        rows.extend((place.key, number, place.start, place.length) for place in block.places)
+        offset += len(packed)
+    sizes = _COUNTS.pack(len(rows), len(table))
+    index = seal(sizes + np.array(rows, _ROW).tobytes() + np.array(table, _BLOCK).tobytes())
+    path = folder / f"{kind}-{checksum(index).hex()}{PACK}"
+    return path, write_whole(path, [*pieces, index, _TRAILER.pack(offset, _MAGIC)])
+
+
+class Pack:
+    """A pack whose index has been read; the file is opened anew for every block, so none stays open."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the index of ``path``.
+
+        Raises:
+            DamagedError: it is no pack of this version, or its index is damaged.
+            OSError: it cannot be read.
+        """
+        self.path = path
+        with path.open("rb", buffering=0) as file:
+            self._rows, self._blocks = _index(file.fileno())
+        raw = self._rows["key"].tobytes()
+        self.keys = [raw[at : at + KEY_SIZE] for at in range(0, len(raw), KEY_SIZE)]
+
+    def places(self, rows: Sequence[int]) -> dict[int, list[Place]]:
+        """The places of ``rows`` by block."""
+        found: dict[int, list[Place]] = {}
+        chosen = self._rows[list(rows)]
+        columns = (chosen[name].tolist() for name in ("block", "start", "length"))
+        for row, block, start, length in zip(rows, *columns, strict=True):
+            found.setdefault(block, []).append(Place(self.keys[row], start, length))
+        return found
+
+    def block(self, number: int) -> bytes:
+        """The bytes of a block.
+
+        Raises:
+            DamagedError: they are not what was written.
+            OSError: the file cannot be read, or is gone.
+        """
+        offset, size, said = self._blocks[number].tolist()
+        with self.path.open("rb", buffering=0) as file:
+            packed = _read(file.fileno(), size, offset)
+        if checksum(packed) != said:
+            raise DamagedError("the checksum of a block does not fit")
+        return decompress(packed)
+
+    def check(self) -> None:
+        """Read every block; raises as :meth:`block` does."""
+        for number in range(len(self._blocks)):
+            self.block(number)
+
+
+def _index(descriptor: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    size = os.fstat(descriptor).st_size
+    tail = os.pread(descriptor, _TRAILER.size, max(0, size - _TRAILER.size))
+    if len(tail) != _TRAILER.size or not tail.endswith(_MAGIC):
+        raise DamagedError("no pack of this version")
+    start = _TRAILER.unpack(tail)[0]
+    if start > size:
+        raise DamagedError("the index lies outside the file")
+    index = unseal(_read(descriptor, size - _TRAILER.size - start, start))
+    rows, blocks = _COUNTS.unpack_from(index)
+    behind = _COUNTS.size + rows * _ROW.itemsize
+    return np.frombuffer(index, _ROW, rows, _COUNTS.size), np.frombuffer(index, _BLOCK, blocks, behind)
+
+
+def _read(descriptor: int, size: int, offset: int) -> bytes:
+    data = os.pread(descriptor, size, offset) if size > 0 else b""
+    if len(data) != size:
+        raise DamagedError("the file is shorter than its index says")
+    return data

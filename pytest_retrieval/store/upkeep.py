@@ -1,0 +1,181 @@
+"""The store looked at from outside: its size and use, whether it is whole, and what may go."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_retrieval.store.pack import PACK, Pack
+from pytest_retrieval.store.sealed import TEMPORARY, DamagedError, unseal
+from pytest_retrieval.store.shelf import LOCK, held
+
+USES = ("contents asked", "contents found", "records asked", "records found")
+RECORDS = (".tree", ".release")
+_LOG = "uses.log"
+_LOG_LIMIT = 1 << 20
+_KEPT_AFTER_EVICTION = 0.9  # of the limit, so that not every run evicts
+_ABANDONED = 3600.0  # seconds after which a half-written file belongs to nobody
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file of the store: its size and when it was last used."""
+
+    path: Path
+    size: int
+    used: float
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a store holds: files by kind, bytes, and the uses that runs have noted."""
+
+    size: int
+    files: Mapping[str, int]
+    sizes: Mapping[str, int]
+    uses: Mapping[str, int]
+
+
+def kept(folder: Path) -> Iterator[Kept]:
+    """Every pack and record below ``folder``; what is gone meanwhile is passed over."""
+    for path in _files(folder):
+        if path.suffix == PACK or path.suffix in RECORDS:
+            with contextlib.suppress(OSError):
+                found = path.stat()
+                yield Kept(path, found.st_size, found.st_mtime)
+
+
+def info(folder: Path) -> Info:
+    """Count what is kept."""
+    files: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for entry in kept(folder):
+        kind = entry.path.name.partition("-")[0] if entry.path.suffix == PACK else entry.path.suffix[1:]
+        files[kind] += 1
+        sizes[kind] += entry.size
+    return Info(sizes.total(), files, sizes, _uses(folder))
+
+
+def verify(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Read everything that is kept; each damaged file with what is wrong."""
+    for entry in kept(folder):
+        try:
+            if entry.path.suffix == PACK:
+                Pack(entry.path).check()
+            else:
+                unseal(entry.path.read_bytes())
+        except DamagedError as error:
+            yield entry.path, str(error)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield entry.path, error.strerror or type(error).__name__
+
+
+def evict(folder: Path, limit: int) -> int:
+    """If more than ``limit`` bytes are kept, remove the longest unused files; the bytes that went.
+
+    Packs whose shelf is open in any process stay, whatever the limit.
+    """
+    sweep(folder)
+    entries = sorted(kept(folder), key=lambda entry: (entry.used, entry.path.name))
+    total = sum(entry.size for entry in entries)
+    if total <= limit:
+        return 0
+    goal, removed = int(limit * _KEPT_AFTER_EVICTION), 0
+    with contextlib.ExitStack() as stack:
+        free: dict[Path, bool] = {}
+        for entry in entries:
+            if total - removed <= goal:
+                break
+            shelf = entry.path.parent
+            if shelf not in free:
+                free[shelf] = _is_free(shelf, stack)
+            if free[shelf] and _removed(entry.path):
+                removed += entry.size
+    return removed
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed writers left half written."""
+    for path in _files(folder):
+        if path.suffix == TEMPORARY:
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED:
+                    path.unlink()
+
+
+def clear(folder: Path) -> int:
+    """Remove everything that is kept, and the folders that are then empty; the bytes that went."""
+    removed = sum(entry.size for entry in list(kept(folder)) if _removed(entry.path))
+    for path in _files(folder):
+        if path.name in {LOCK, _LOG} or path.suffix == TEMPORARY:
+            _removed(path)
+    for place in [*(path for path in _entries(folder) if path.is_dir()), folder]:
+        with contextlib.suppress(OSError):
+            place.rmdir()
+    return removed
+
+
+def note_uses(folder: Path, uses: Mapping[str, int]) -> None:
+    """Add one process's uses; the append of a short line is whole, whoever else appends."""
+    if not any(uses.values()):
+        return
+    line = json.dumps(dict(uses)).encode() + b"\n"
+    with (folder / _LOG).open("ab", buffering=0) as log:
+        if log.tell() > _LOG_LIMIT:
+            log.truncate(0)
+        log.write(line)
+
+
+def _uses(folder: Path) -> Counter[str]:
+    total: Counter[str] = Counter()
+    with contextlib.suppress(OSError):
+        for line in (folder / _LOG).read_bytes().splitlines():
+            with contextlib.suppress(ValueError):
+                noted = json.loads(line)
+                if isinstance(noted, dict):
+                    total.update({key: noted[key] for key in USES if isinstance(noted.get(key), int)})
+    return total
+
+
+def _is_free(shelf: Path, stack: contextlib.ExitStack) -> bool:
+    """Whether no process has the shelf open; it is then held until ``stack`` unwinds."""
+    try:
+        descriptor = held(shelf, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    if descriptor is not None:
+        stack.callback(os.close, descriptor)
+    return True
+
+
+def _removed(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files directly below ``folder`` and its folders: a store is two levels deep."""
+    for entry in _entries(folder):
+        if entry.is_dir() and not entry.is_symlink():
+            yield from (path for path in _entries(entry) if path.is_file())
+        elif entry.is_file():
+            yield entry
