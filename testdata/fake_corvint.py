@@ -344,15 +344,15 @@ def note_pid(pid: int) -> None:
 
 
 def leave_dirt(root: Path, switches: Switches) -> None:
-    if "dirty" in switches:
-        write(root / "junk.txt", "junk\n")
     if "dirty-tracked" in switches:
         write(root / files(root)[0], "more\n", "a")
+    if "dirty" in switches:
+        write(root / "junk.txt", "junk\n")
 
 
 def meddle(place: Path, switches: Switches) -> None:
     if "drop-changed" in switches or "dirty-changed" in switches:
-        place.unlink()
+        place.unlink(missing_ok=True)
     if "dirty-changed" in switches:
         place.mkdir()
 
@@ -370,7 +370,7 @@ def repeated(paths: list[str], switches: Switches) -> list[str]:
 
 def spoiled(answer: Answer, switches: Switches) -> str | bytes:
     """The bytes of the answer, or what a switch wants instead."""
-    text = json.dumps(answer, sort_keys=True) + "\n"
+    text = json.dumps(answer, sort_keys=True, ensure_ascii=False) + "\n"
     for name, instead in SPOILED.items():
         if name in switches:
             return instead
@@ -403,7 +403,7 @@ def log(argv: list[str]) -> None:
 
 
 def say(answer: str | bytes) -> None:
-    data = answer if isinstance(answer, bytes) else answer.encode("utf-8", "surrogateescape")
+    data = answer if isinstance(answer, bytes) else answer.encode("utf-8", "replace")
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 

@@ -49,7 +49,7 @@ class CorvintAffected(CorvintVerb):
             done = self.call(arguments)
         changes = self.snapshot.worktree_changes()
         if changes:
-            raise ArmError(f"work tree left dirty: {'; '.join(changes)[:200]}")
+            raise ArmError(f"work tree left dirty: {'; '.join(map(str.strip, changes))[:200]}")
         return done
 
     def read(self, packet: Packet, query: Query) -> Answer:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from pytest_retrieval.arms.corvint_verb import TRACE, Call, CorvintVerb, ranked
+from pytest_retrieval.arms.corvint_verb import TRACE, CorvintVerb, ranked
+from pytest_retrieval.arms.observed import HIT, MISS, UNKNOWN
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.arms.program import TIMEOUT, output_of
 from pytest_retrieval.model import Answer, Query
 from pytest_retrieval.process import Completed
 
 WITHHELD = "unsupported-conjunction"
-HIT, MISS, UNKNOWN = "OBSERVED_HIT", "OBSERVED_MISS", "UNKNOWN"
-
 _OBSERVATIONS = {
     b"corvint-bench-snapshot: hit=true": HIT,
     b"corvint-bench-snapshot: hit=false": MISS,
@@ -49,21 +48,21 @@ class CorvintContext(CorvintVerb):
             abstained=state == "NO_CANDIDATES" or withheld or not hits,
         )
 
+    @property
+    def observation(self) -> str:
+        """What the program said of its store in the latest call.
+
+        The retained diagnostics, without the white space around them, are exactly one of two lines; whatever
+        else there is makes it UNKNOWN. That the store's folder exists is no evidence of a hit.
+        """
+        if self.last is None or self.last.completed is None:
+            return UNKNOWN
+        return _OBSERVATIONS.get(self.last.completed.stderr.strip(), UNKNOWN)
+
     def index(self) -> None:
-        """Prime the store of the work tree: one ``index`` call, for whoever measures hits.
+        """Make the store of the work tree by one ``index`` call.
 
         Raises:
             ArmError: it failed.
         """
         output_of(self.call(["index"]), TIMEOUT, may_refuse=False)
-
-
-def observation(call: Call | None) -> str:
-    """What the program said of its store in ``call``: OBSERVED_HIT, OBSERVED_MISS or UNKNOWN.
-
-    The retained diagnostics, without the white space around them, are exactly one of the two lines; whatever
-    else there is makes it unknown. That the store's folder exists is no evidence of a hit.
-    """
-    if call is None or call.completed is None:
-        return UNKNOWN
-    return _OBSERVATIONS.get(call.completed.stderr.strip(), UNKNOWN)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.observed import Call, encoded
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.arms.program import TIMEOUT, Program, RefusalError, inherited_environment, output_of
 from pytest_retrieval.errors import ArmError
@@ -20,21 +20,6 @@ from pytest_retrieval.snapshots.base import Snapshot
 TRACE = "CORVINT_BENCH_SNAPSHOT_TRACE"
 COLD = "COLD_UNIQUE"
 PRIMED = "PRIMED_SHARED"
-
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """The latest call of an arm, kept for whoever needs more of it than its answer.
-
-    ``completed`` is None when the program could not be started. ``parsed`` is None when there was no output
-    to read, else whether it was a packet.
-    """
-
-    arguments: tuple[str, ...]
-    completed: Completed | None = None
-    parsed: bool | None = None
 
 
 class CorvintVerb(Arm):
@@ -52,6 +37,11 @@ class CorvintVerb(Arm):
         self.version = str(program.identity)
         self.last: Call | None = None
 
+    @property
+    def store(self) -> Path:
+        """Where the program keeps its snapshot store in the work tree: the one place that knows."""
+        return self.root / ".git" / "corvint" / "index"
+
     def prepare(self, snapshot: Snapshot) -> None:
         """Make the work tree."""
         super().prepare(snapshot)
@@ -67,7 +57,7 @@ class CorvintVerb(Arm):
         label = None
         try:
             arguments = self.arguments(query)
-            label = cache_state(self.root)
+            label = cache_state(self.store)
             output = self._output(arguments, query)
         except RefusalError as refusal:
             return Answer(refusal=str(refusal), cache_state=label)
@@ -110,39 +100,26 @@ class CorvintVerb(Arm):
         return output_of(done, self.capabilities.timeout or TIMEOUT, may_refuse=self.may_refuse)
 
     def _read(self, output: bytes, query: Query) -> Answer:
-        parsed = False
-        try:
-            answer = self.read(Packet.parse(output), query)
-            parsed = True
-        finally:
-            if self.last is not None:
-                self.last = replace(self.last, parsed=parsed)
+        assert self.last is not None
+        self.last = replace(self.last, parsed=False)
+        answer = self.read(Packet.parse(output), query)
+        self.last = replace(self.last, parsed=True)
         return answer
 
 
-def store_of(root: Path) -> Path:
-    """Where the program keeps its snapshot store in the work tree ``root``."""
-    return root / ".git" / "corvint" / "index"
-
-
-def cache_state(root: Path) -> str:
+def cache_state(store: Path) -> str:
     """The label of a call that is about to be made: is the store there?
 
     Raises:
         ArmError: that cannot be told.
     """
     try:
-        store_of(root).stat()
+        store.stat()
     except (FileNotFoundError, NotADirectoryError):
         return COLD
     except OSError as error:
         raise ArmError(f"the store cannot be looked at: {error.strerror}") from error
     return PRIMED
-
-
-def encoded(argument: str) -> bytes:
-    """``argument`` as UTF-8 for a command line, with U+FFFD where JSON smuggled in half a character."""
-    return _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", argument).encode("utf-8")
 
 
 def changed_file(query: Query) -> str:
