@@ -8,12 +8,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -26,8 +24,11 @@ from pytest_retrieval.errors import ReportError, RetrievalError
 from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import build, canonical, journal, write
+from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_retrieval.plugin.session import BenchSession
 
 ATTRIBUTE = "retrieval_outcome"
@@ -47,7 +48,8 @@ class Gathering:
         self.plan = plan
         self.summary: Mapping[str, Any] | None = None
         self.troubles: list[str] = []
-        self.interrupted = False
+        self.interrupted: str | None = None
+        self.published: Path | None = None
         self.workers: set[str] = set()
         self._journal: journal.Journal | None = None
         # By worker, for under `--dist each` all of them run every item.
@@ -64,9 +66,10 @@ class Gathering:
         return len(self._attempts)
 
     @property
-    def journal_path(self) -> Path | None:
-        """Where the outcomes are kept until the report is written, once there is one."""
-        return None if self._journal is None else self._journal.path
+    def notices(self) -> list[str]:
+        """What went wrong beside the run, and harms no result."""
+        fault = None if self._journal is None else self._journal.fault
+        return [*self.bench.notices(), *filter(None, [fault])]
 
     def opening_lines(self) -> list[str]:
         """What is about to run, for a terminal that is not told to be quiet."""
@@ -102,16 +105,17 @@ class Gathering:
         """Publish the report and set the exit code; an interrupted run keeps its journal instead."""
         broken = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
         if broken and not self._stopped_early:
-            self.interrupted = True
-            self._opened().keep()
+            self.interrupted = (
+                f"interrupted: {self.gathered} of {len(self.plan.chosen)} samples have outcomes; "
+                f"no report was written{self._whereabouts()}"
+            )
             return
         if broken and not self._attempts and not self._crashes:
             return  # the collection failed: nothing was run
         try:
             self._publish()
         except ReportError as error:
-            self.troubles.append(str(error))
-            self._opened().keep()
+            self.troubles.append(f"{error}{self._whereabouts()}")
         if session.exitstatus == pytest.ExitCode.OK and self._fails():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -127,6 +131,17 @@ class Gathering:
             self._journal.start({"version": __version__})
         return self._journal
 
+    def _whereabouts(self) -> str:
+        """Where the outcomes are when there is no report; a journal that the disk did not take is copied."""
+        if self._journal is None:
+            return ""
+        self._journal.keep()
+        path = self._journal.path
+        found = path if self._journal.fault is None else rescue(path.name, self._journal.copy)
+        return (
+            "; the outcomes could be written nowhere" if found is None else f"; the outcomes are in {found}"
+        )
+
     def _publish(self) -> None:
         """Write the report; where that fails, write it to the temporary folder, so that nothing is lost."""
         report = self._built()
@@ -135,10 +150,15 @@ class Gathering:
         try:
             write.write_report(path, report.chunks())
         except ReportError as error:
-            rescue = Path(tempfile.mkdtemp(prefix="pytest-retrieval-report-")) / path.name
-            write.write_report(rescue, report.chunks())
-            raise ReportError(f"{error}; it was written to {rescue}") from error
-        self._opened().publish()
+            found = rescue(path.name, lambda place: write.write_report(place, report.chunks()))
+            if found is None:
+                raise
+            self.troubles.append(f"{error}; it was written to {found}")
+            self._opened().keep()
+            self.published = found
+        else:
+            self._opened().publish()
+            self.published = path
 
     def _built(self) -> build.Report:
         """The report with its verdicts, and what else makes the run fail."""

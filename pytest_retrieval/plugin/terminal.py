@@ -27,18 +27,15 @@ def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
         return
     reporter.write_sep("=", "retrieval")
     if gathering.interrupted:
-        reporter.write_line(
-            f"interrupted: {gathering.gathered} of {len(gathering.plan.chosen)} samples have outcomes; "
-            f"no report was written, they are in {gathering.journal_path}"
-        )
-        return
+        reporter.write_line(gathering.interrupted)
     if gathering.summary is not None:
-        path = os.path.relpath(gathering.bench.report_path(), gathering.bench.config.invocation_params.dir)
+        start, place = gathering.bench.config.invocation_params.dir, gathering.published
+        path = None if place is None else os.path.relpath(place, start)
         for line in table.render(gathering.summary, reporter._tw.fullwidth, path):
             for text, role in line:
                 reporter.write(text, **_COLOURS.get(role, {}))
             reporter.write("\n")
-    for notice in gathering.bench.notices():
+    for notice in gathering.notices:
         reporter.write_line(notice, yellow=True)
     for trouble in gathering.troubles:
         reporter.write_line(trouble, red=True, bold=True)

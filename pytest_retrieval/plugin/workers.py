@@ -38,9 +38,15 @@ class Workers:
         from pytest_retrieval.plugin.plan import Plan
 
         plan = Plan.read(self._role.shared_path())
-        if plan is not None and plan.chosen:
+        if plan is None or not plan.chosen:
+            return
+        try:
             self._role.adopt(plan)
-            self._announce()
+        except pytest.UsageError:
+            for each in self._nodes:
+                each.shutdown()  # they wait for work, and would be waited for
+            raise
+        self._announce()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Hand SIGTERM on to the workers; Ctrl-C reaches them by itself.

@@ -35,11 +35,12 @@ class Journal:
         self.path = report.with_name(report.name + ".journal")
         self.fault: str | None = None
         self._descriptor: int | None = None
+        self._header = b""
         self._packed: dict[str, bytes] = {}
 
     def start(self, header: Mapping[str, Any]) -> None:
         """Open the file and write ``header``; an earlier run's journal is moved to ``.journal.previous``."""
-        line = encode({"profile": PROFILE, **header})
+        self._header = encode({"profile": PROFILE, **header})
         try:
             if self.path.exists():
                 self.path.replace(self.path.with_name(self.path.name + ".previous"))
@@ -47,16 +48,23 @@ class Journal:
             self._descriptor = os.open(self.path, flags, 0o666)
         except OSError as error:
             self._give_up(error)
-        self._write(line)
+        self._write(self._header)
 
     def append(self, key: str, payload: bytes) -> None:
         """Keep ``payload``, one JSON value without a line feed, as the outcome of ``key``."""
         self._packed[key] = zlib.compress(payload, _FASTEST)
-        self._write(b'{"key":' + encode(key) + _SEPARATOR + payload + b"}")
+        self._write(_line(key, payload))
 
     def outcomes(self) -> Iterator[bytes]:
         """The latest payload of every key, in the order in which the keys first came."""
         return map(zlib.decompress, self._packed.values())
+
+    def copy(self, path: Path) -> None:
+        """Write the header and the latest payloads to the new file ``path``; raises OSError if it cannot."""
+        with path.open("xb") as target:
+            target.write(self._header + b"\n")
+            for key, packed in self._packed.items():
+                target.write(_line(key, zlib.decompress(packed)) + b"\n")
 
     def __contains__(self, key: object) -> bool:
         return key in self._packed
@@ -104,6 +112,10 @@ class Journal:
         if self.fault is None:
             self.fault = f"cannot write the journal {self.path}: {error.strerror or error}"
         self.keep()
+
+
+def _line(key: str, payload: bytes) -> bytes:
+    return b'{"key":' + encode(key) + _SEPARATOR + payload + b"}"
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -32,7 +32,9 @@ def test_sample(retrieval_judge):
 """
 
 CONFTEST = '''
+import errno
 import os
+import resource
 import signal
 import time
 from hashlib import sha256
@@ -108,6 +110,34 @@ class Wild(Steady):
         raise TimeoutError("the program ran out of time" if done.timed_out else "it did not")
 
 
+def fill_the_disk(part):
+    """From now on no byte can be written to the journal, or to the report."""
+
+    def place(descriptor):
+        return Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+
+    def write(descriptor, data, write=os.write):
+        if part == "journal" and place(descriptor) == "report.json.journal":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    def fsync(descriptor, fsync=os.fsync):
+        if part == "report" and place(descriptor).startswith(".report.json."):
+            if "pytest-retrieval-report-" not in os.readlink(f"/proc/self/fd/{descriptor}"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return fsync(descriptor)
+
+    os.write, os.fsync = write, fsync
+
+
+def pytest_configure():
+    if "FULL" in os.environ:
+        fill_the_disk(os.environ["FULL"])
+    if "LARGEST_FILE" in os.environ:
+        size = int(os.environ["LARGEST_FILE"])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
 def mark(name):
     (MARKS / name).write_text(str(os.getpid()))
 
@@ -137,6 +167,7 @@ class Project:
     def __init__(self, folder: Path, verbs: Mapping[int, str] | None = None, count: int = 24) -> None:
         self.root = folder / "project"
         self.temporary = folder / "temporary"
+        self.cache = folder / "cache"
         self.report = folder / "out" / "report.json"
         self.journal = folder / "out" / "report.json.journal"
         self.marks = self.root / "marks"
@@ -172,6 +203,7 @@ class Project:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTEST_ADDOPTS": "",
             "TMPDIR": str(self.temporary),
+            "XDG_CACHE_HOME": str(self.cache),
             "COLUMNS": "200",
             **variables,
         }
@@ -217,12 +249,17 @@ class Project:
         """The live processes of the project that run the program ``name``."""
         return [pid for pid in processes_with(f"TMPDIR={self.temporary}") if name == name_of(pid)]
 
+    def left(self) -> list[str]:
+        """What lies in the temporary folder, without what xdist makes for pytest's ``tmp_path``."""
+        return [path for path in listing(self.temporary) if not path.startswith("pytest-of-")]
+
     def assert_nothing_is_left(self) -> None:
         """No temporary file, no process, and no unfinished file beside the report."""
         wait_until(lambda: not processes_with(f"TMPDIR={self.temporary}"), "the end of all processes")
-        left = [path for path in listing(self.temporary) if not path.startswith("pytest-of-")]
-        assert left == [], left
-        assert set(listing(self.report.parent)) <= {self.report.name, self.journal.name}
+        assert self.left() == [], self.left()
+        assert set(listing(self.report.parent)) <= {
+            name + end for name in [self.report.name] for end in ("", ".journal", ".journal.previous")
+        }
 
 
 class Session:

@@ -62,7 +62,9 @@ def test_an_interrupt_in_the_middle(
 
 
 @pytest.mark.parametrize("dist", ["load", "worksteal"])
-@pytest.mark.parametrize("dying", [(13,), (0,), (23,), (4, 9, 14, 19)], ids=["middle", "first", "last", "four"])
+@pytest.mark.parametrize(
+    "dying", [(13,), (0,), (23,), (4, 9, 14, 19)], ids=["middle", "first", "last", "four"]
+)
 def test_a_killed_worker_loses_the_item_that_it_ran(
     tmp_path: Path, dist: str, dying: tuple[int, ...], undisturbed: dict[str, dict[str, Any]]
 ) -> None:
@@ -93,4 +95,150 @@ def test_the_programs_and_work_trees_of_a_killed_worker_go_with_it(tmp_path: Pat
     done = session.end()
     assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
     assert [lost["id"] for lost in project.read_report()["selection"]["lost"]] == ["s013"]
+    project.assert_nothing_is_left()
+
+
+def test_all_workers_killed_at_once(tmp_path: Path, undisturbed: dict[str, dict[str, Any]]) -> None:
+    project = Project(tmp_path, {6: "wait", 7: "wait"})
+    session = project.start("-n2")
+    for worker in project.wait_for("m006", "m007"):
+        os.kill(worker, signal.SIGKILL)
+    done = session.end()
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    found = project.reported()
+    lost = {"s006", "s007"}
+    assert {name for name, detail in found.items() if detail["status"] == "crashed"} == lost
+    assert {name: found[name] for name in ALL - lost} == {name: undisturbed[name] for name in ALL - lost}
+    project.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("words", "died"),
+    [
+        pytest.param(("--max-worker-restart=0",), range(1, 3), id="no-restart"),
+        pytest.param(("--max-worker-restart=1",), range(2, 4), id="one-restart"),
+        pytest.param(("--dist=worksteal", "--max-worker-restart=1"), range(2, 4), id="worksteal"),
+        pytest.param((), range(9, 11), id="default"),
+    ],
+)
+def test_workers_that_die_in_every_item(tmp_path: Path, words: tuple[str, ...], died: range) -> None:
+    project = Project(tmp_path, dict.fromkeys(range(24), "leave"))
+    done = project.run("-n2", "--gate=steady: recall@5 >= 0", *words)
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    report = project.read_report()
+    lost = report["selection"]["lost"]
+    assert {item["id"] for item in lost} == ALL
+    crashed = [detail["id"] for detail in report["details"]]
+    assert len(crashed) in died
+    assert {item["id"] for item in lost if item["why"] != "not run"} == set(crashed)
+    assert [gate["status"] for gate in report["gates"]] == ["undecidable"]
+    assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
+def test_a_killed_controller(tmp_path: Path) -> None:
+    """Its workers end by themselves, and the next run removes what it left, but spares a run that lives."""
+    (tmp_path / "living").mkdir()
+    (tmp_path / "killed").mkdir()
+    killed = Project(tmp_path / "killed", {13: "hang"})
+    living = Project(tmp_path / "living", {13: "wait"})
+    other = living.start("-n1", TMPDIR=str(killed.temporary))
+    living.wait_for("m013")
+    before = roots(killed)
+
+    session = killed.start("-n2")
+    killed.wait_for("m013", "program")
+    session.process.kill()
+    session.end()
+    wait_until(lambda: not killed.programs("sleep"), "the end of the killed run's programs")
+    assert len(roots(killed)) == 2
+
+    assert killed.run("-n0", TAME="1").code == 0
+    assert roots(killed) == before
+    (living.marks / "go").touch()
+    assert other.end().code == 0
+    assert living.reported().keys() == ALL
+    killed.assert_nothing_is_left()
+
+
+def roots(project: Project) -> list[str]:
+    return [path for path in project.left() if path.count("/") == 1 and not path.endswith(".lock")]
+
+
+def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: Path) -> None:
+    project = Project(tmp_path, {0: "wait"})
+    project.journal.write_text("an older journal\n")
+    session = project.start("-n0")
+    project.wait_for("m000")
+    session.signal_group(signal.SIGINT)
+    done = session.end()
+    assert done.code == pytest.ExitCode.INTERRUPTED
+    assert "0 of 24 samples" in done.line("interrupted:")
+    assert project.journal.read_text() == "an older journal\n"
+    project.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_journal_that_cannot_be_written_harms_nothing(tmp_path: Path, workers: str) -> None:
+    project = Project(tmp_path)
+    done = project.run(workers, FULL="journal")
+    assert done.code == 0, done.output
+    assert project.reported().keys() == ALL
+    done.line("cannot write the journal", "No space left on device")
+    project.assert_nothing_is_left()
+
+
+def test_a_report_that_cannot_be_written_is_rescued(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    project = Project(tmp_path)
+    project.report.write_text("an older report\n")
+    done = project.run("-n0", FULL="report")
+    assert done.code == pytest.ExitCode.TESTS_FAILED
+    assert project.report.read_text() == "an older report\n"
+    line = done.line("cannot write the report", "No space left on device", "it was written to")
+    project.report = Path(line.rpartition(" ")[2])
+    assert project.reported() == undisturbed
+    assert "Traceback" not in done.output
+
+
+def test_a_full_disk_keeps_what_fits_and_says_what_does_not(tmp_path: Path) -> None:
+    """No file may grow beyond 8,000 bytes: neither journal nor report fit, here or elsewhere."""
+    project = Project(tmp_path)
+    project.report.write_text("an older report\n")
+    done = project.run("-n0", LARGEST_FILE="8000")
+    assert done.code == pytest.ExitCode.TESTS_FAILED
+    assert project.report.read_text() == "an older report\n"
+    done.line("cannot write the journal", "File too large")
+    done.line("cannot write the report", "File too large", "the outcomes could be written nowhere")
+    assert 0 < len(project.journalled()) < 24
+    assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
+def test_an_interrupted_run_with_a_full_disk_saves_its_outcomes_elsewhere(tmp_path: Path) -> None:
+    project = Project(tmp_path, {13: "hang"})
+    session = project.start("-n0", FULL="journal")
+    project.wait_for("m013", "program")
+    session.signal_group(signal.SIGINT)
+    done = session.end()
+    assert done.code == pytest.ExitCode.INTERRUPTED
+    done.line("cannot write the journal", "No space left on device")
+    project.journal = Path(done.line("interrupted:").rpartition(" ")[2])
+    assert len(project.journalled()) == 12
+    project.journal.unlink()
+    project.journal.parent.rmdir()
+    assert project.left() == []
+
+
+def test_a_report_that_will_not_be_writable_ends_the_run_before_it_starts(tmp_path: Path) -> None:
+    project = Project(tmp_path, {0: "die"})
+    project.report.mkdir()
+    done = project.run("-n0")
+    assert done.code == pytest.ExitCode.USAGE_ERROR
+    done.line("ERROR", "cannot write the report", "it is a folder")
+    (project.root / ".retrieval").touch()
+    for workers in ("-n0", "-n2"):
+        done = project.run(workers, "--report=")
+        assert done.code == pytest.ExitCode.USAGE_ERROR, done.output
+        done.line("ERROR", ".retrieval", "File exists")
+        assert "Traceback" not in done.output
     project.assert_nothing_is_left()
