@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_retrieval.errors import ReportError
 
 
-def rescue(name: str, write: Callable[[Path], None]) -> Path | None:
+def rescue(name: str, write: Callable[[Path], object]) -> Path | None:
     """Let ``write`` make the file ``name`` in a new folder for temporary files; None when it cannot.
 
     The folder is meant to stay: its path is for the user.

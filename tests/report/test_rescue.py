@@ -20,7 +20,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_file_lies_in_a_new_folder_of_its_own(temporary: Path) -> None:
-    places = [rescue("report.json", lambda path: path.write_text("text") and None) for _ in range(2)]
+    places = [rescue("report.json", lambda path: path.write_text("text")) for _ in range(2)]
     assert len(set(places)) == 2
     for place in places:
         assert place is not None
