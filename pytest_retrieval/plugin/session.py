@@ -35,7 +35,6 @@ from pytest_retrieval.store.store import Store
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.arms.registry import ArmSpec
 
 NOTICE = "store-notice"  # in the run's folder
@@ -293,16 +292,14 @@ def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def declared(spec: ArmSpec) -> dict[str, Any]:
     """Name, version and capabilities of an arm, made once only to be asked."""
-    arm: Arm | None
     try:
         arm = spec.create()
-    # An arm that cannot be made is a fault on each of its rows, with its reason; here it is only nameless.
+        return {
+            "name": str(getattr(arm, "name", "") or spec.label),
+            "version": str(getattr(arm, "version", "unknown")),
+            "capabilities": asdict(arm.capabilities),
+            **({"baseline": True} if getattr(arm, "baseline", False) else {}),
+        }
+    # An arm that cannot be made or asked is a fault on each of its rows, with its reason; here it is mute.
     except (Exception, SystemExit):  # noqa: BLE001
-        arm = None
-    capabilities = Capabilities() if arm is None else arm.capabilities
-    return {
-        "name": str(getattr(arm, "name", "") or spec.label),
-        "version": str(getattr(arm, "version", "unknown")),
-        "capabilities": asdict(capabilities),
-        **({"baseline": True} if getattr(arm, "baseline", False) else {}),
-    }
+        return {"name": spec.label, "version": "unknown", "capabilities": asdict(Capabilities())}

@@ -32,13 +32,13 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: Sequence[str]) -> None:
-        """At the first worker that collected bench items, start gathering."""
+        """At the first worker that met a suite, check what was collected, and start gathering."""
         if self._role.gathering is not None:
             return
         from pytest_retrieval.plugin.plan import Plan
 
         plan = Plan.read(self._role.shared_path())
-        if plan is None or not plan.chosen:
+        if plan is None:
             return
         try:
             self._role.adopt(plan)
@@ -46,7 +46,8 @@ class Workers:
             for each in self._nodes:
                 each.shutdown()  # they wait for work, and would be waited for
             raise
-        self._announce()
+        if self._role.gathering is not None:
+            self._announce()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Hand SIGTERM on to the workers; Ctrl-C reaches them by itself.
