@@ -88,7 +88,7 @@ class Agreement:
         if facts["version"] != before["version"]:
             raise ReportError(
                 f"{report.path}: the arm {label!r} has the version {facts['version']!a}, in the reports"
-                f" before it {before['version']!a}: another binary or release; give one of them a label of its own"
+                f" before it {before['version']!a}: another binary or release; give one of them its own label"
             )
         return before
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,9 +20,9 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 class Document:
     """The object in the file ``path``: ``members`` by key, but for the array ``drawn``, which is iterated.
 
-    Strict JSON: no repeated keys, no NaN, nothing after the object. ``sha256`` is the file's. Raises
-    ReportError, one line with the place, for a file that cannot be read, is larger than 1 GiB, or is not
-    such an object.
+    Strict JSON: no repeated keys, no NaN, no number beyond a double's, nothing after the object. ``sha256``
+    is the file's. Raises ReportError, one line with the place, for a file that cannot be read, is larger than
+    1 GiB, or is not such an object.
     """
 
     def __init__(self, path: Path, drawn: str) -> None:
@@ -148,8 +149,22 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not isfinite(number):
+        raise ValueError(f"{digits:.20} is too large a number")
+    return number
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole
+)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
-from math import isfinite
 from typing import Any
 
 Shape = Callable[[Any], None]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 LONGEST_ANSWER = 50  # the largest limit of a run
+_LARGEST = sys.float_info.max
 _SHOWN = 60  # characters of a value in a message
 
 
@@ -58,13 +59,13 @@ def count(value: Any) -> None:
 
 def number(value: Any) -> None:
     """A finite number from 0 on."""
-    if type(value) not in (int, float) or not (isfinite(value) and value >= 0):
+    if type(value) not in (int, float) or not 0 <= value <= _LARGEST:
         raise MisfitError("a number from 0 on", value)
 
 
 def any_number(value: Any) -> None:
     """A finite number."""
-    if type(value) not in (int, float) or not isfinite(value):
+    if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:
         raise MisfitError("a finite number", value)
 
 
