@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,7 +32,7 @@ class Document:
         self._elements_from: int | None = None
         data = _read(path)
         self.sha256 = hashlib.sha256(data).hexdigest()
-        with _Explained(path):
+        with _explained(path):
             self._text = data.decode("utf-8")
             self._scan(drawn)
 
@@ -45,7 +46,9 @@ class Document:
         if self._elements_from is not None:
             cursor = _Cursor(self._text, self._elements_from)
             for _ in cursor.items("[", "]"):
-                yield cursor.value()
+                with _explained(self.path):  # deep nesting fails by the depth of the caller, too
+                    value = cursor.value()
+                yield value
 
     def _scan(self, drawn: str) -> None:
         """Note every member and where the array begins, and see that all of the text is JSON."""
@@ -112,22 +115,17 @@ class _Cursor:
                 return
 
 
-class _Explained:
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     """Turns what a decoder raises into one line about the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, RecursionError):
-            raise ReportError(f"{self._path}: not a report: its JSON is nested too deeply") from None
-        if isinstance(error, UnicodeDecodeError):
-            raise ReportError(f"{self._path}: not UTF-8 at byte {error.start}") from None
-        if isinstance(error, ValueError):
-            raise ReportError(f"{self._path}: not valid JSON: {error}") from None
+    try:
+        yield
+    except RecursionError:
+        raise ReportError(f"{path}: not a report: its JSON is nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise ReportError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except ValueError as error:
+        raise ReportError(f"{path}: not valid JSON: {error}") from None
 
 
 def _read(path: Path) -> bytes:
