@@ -93,7 +93,7 @@ class Role:
         from pytest_retrieval.snapshots.scratch import sweep
 
         try:
-            self.bench.check_names(plan)
+            self.bench.check_plan(plan)
             if not plan.entries:
                 return
             self.bench.open()

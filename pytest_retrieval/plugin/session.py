@@ -115,8 +115,13 @@ class BenchSession:
         _ = self.scratch
         check_writable(self.report_path())
 
-    def check_names(self, plan: Plan) -> None:
-        """Check the tasks and groups that options name, now that it is known what the samples have."""
+    def check_plan(self, plan: Plan) -> None:
+        """Check what was collected, and that there are the tasks and groups that options name."""
+        judges: dict[tuple[str, int], str] = {}
+        for nodeid, entry in plan.entries.items():
+            other = judges.setdefault((entry.source, entry.row), nodeid)
+            if other != nodeid:
+                raise UsageError(f"{other} and {nodeid} judge one sample; do not parametrize a suite further")
         tasks, settings = sorted(plan.tasks), self.settings
         for task in settings.tasks:
             if task not in plan.tasks:
