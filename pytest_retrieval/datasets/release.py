@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +35,8 @@ def find_releases(root: Path, scratch: Path, store: Store | None = None) -> tupl
         UsageError: nothing is there.
         SnapshotError: an archive cannot be read.
     """
-    tops = list(_tops(root, scratch, store))
+    extracted, archives = find_places(root)
+    tops = [*extracted, *(open_archive(path, scratch, store) for path in archives)]
     found: dict[str, Release] = {}
     for top in tops:
         for folder in sorted(_folders(top / "benchmark")):
@@ -44,24 +44,36 @@ def find_releases(root: Path, scratch: Path, store: Store | None = None) -> tupl
             if samples and folder.name not in found:
                 found[folder.name] = Release(folder.name, samples, _corpora(folder.name, top, tops))
     if not found:
-        wanted = "benchmark/<id>/*.jsonl, or a .tar.zst that holds it"
-        raise UsageError(f"--release {root}: no release there; looked for {wanted}")
+        raise _nothing_at(root)
     plain = [name for name in sorted(found) if _MIXED not in name]
     return tuple(found[name] for name in plain or sorted(found))
 
 
-def _tops(root: Path, scratch: Path, store: Store | None) -> Iterator[Path]:
-    """The folders that hold ``benchmark`` and ``corpus``: extracted ones first, then opened archives."""
+def find_places(root: Path) -> tuple[list[Path], list[Path]]:
+    """The extracted releases at ``root``, as folders that hold ``benchmark`` and ``corpus``, and the archives.
+
+    Raises:
+        UsageError: neither is there.
+    """
     if root.is_file():
-        yield open_archive(root, scratch, store)
-        return
-    extracted = [folder for folder in (root, *sorted(_folders(root))) if (folder / "benchmark").is_dir()]
-    yield from extracted
+        return [], [root]
+    places = (root, *sorted(_folders(root)))
+    extracted = [folder for folder in places if (folder / "benchmark").is_dir()]
     known = {release.name for top in extracted for release in _folders(top / "benchmark")}
-    for folder in (root, *sorted(_folders(root))):
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known):
-                yield open_archive(path, scratch, store)
+    archives = [
+        path
+        for folder in places
+        for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known)
+    ]
+    if not extracted and not archives:
+        raise _nothing_at(root)
+    return extracted, archives
+
+
+def _nothing_at(root: Path) -> UsageError:
+    wanted = "benchmark/<id>/*.jsonl, or a .tar.zst that holds it"
+    return UsageError(f"--release {root}: no release there; looked for {wanted}")
 
 
 def _is_extracted(archive: Path, known: set[str]) -> bool:

@@ -25,6 +25,7 @@ from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
 from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
+from pytest_retrieval.snapshots.archive import member_shown
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
 from pytest_retrieval.snapshots.distribution import distribution_version
@@ -190,7 +191,7 @@ class BenchSession:
         return self.settings.report or default_report(report_root(self.config))
 
     def close(self) -> None:
-        """Close arms and snapshots, and let go of the run's folder."""
+        """Close arms and snapshots, and let go of the run's folder; who is the last to leave removes it."""
         if "judge" in self.__dict__:
             self.judge.close()
         for catalog in self._catalogs.values():
@@ -198,7 +199,7 @@ class BenchSession:
         if self.__dict__.get("store") is not None:
             self.__dict__["store"].close()
         if self._folder is not None:
-            self._folder.close()
+            self._folder.remove()
 
     def _pool(self, arguments: Mapping[str, Any], folder: Path) -> list[tuple[SampleFile, Catalog]]:
         """The samples files that a suite draws from: the options' before the marker's before the embedded."""
@@ -244,7 +245,7 @@ class BenchSession:
         for base in (self.config.rootpath, resources.embedded_release()):
             if path.is_relative_to(base):
                 return path.relative_to(base).as_posix()
-        return str(path)
+        return member_shown(path, self.run_path) or str(path)
 
     def _first_time(self, sample: Sample) -> bool:
         """Whether no suite has this question yet; releases repeat samples of one another."""

@@ -254,6 +254,17 @@ def _row(line: bytes) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
+def member_shown(path: Path, scratch: Path) -> str | None:
+    """``ARCHIVE/benchmark/…`` for what :func:`open_archive` put below ``scratch``; None for any other path."""
+    if not path.is_relative_to(scratch):
+        return None
+    folder, *inside = path.relative_to(scratch).parts
+    about = scratch / folder / ARCHIVE_FILE
+    if not about.is_file():
+        return None
+    return "/".join((json.loads(about.read_bytes())["shown"], *inside))
+
+
 def _write_json(path: Path, value: object) -> None:
     """Write beside and rename: another process reads the old file or the new one."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")

@@ -41,7 +41,12 @@ def read_chunk_file(path: Path, shown: str | None = None) -> Tree:
     """
     shown = shown or str(path)
     with open_plain_or_zstd(path, shown) as reader:
-        return _tree(file_rows(reader, shown), shown)
+        return read_rows(reader, shown)
+
+
+def read_rows(reader: BinaryIO, shown: str) -> Tree:
+    """The tree of the rows in ``reader``; raises as :func:`read_chunk_file` does."""
+    return _tree(file_rows(reader, shown), shown)
 
 
 def file_rows(reader: BinaryIO, shown: str) -> Iterator[tuple[str, str]]:
@@ -72,7 +77,7 @@ def may_be_file_row(line: bytes) -> bool:
     Six rows in seven describe symbols, so they are told apart by bytes: inside a string the quotes of
     ``"file"`` would be escaped, and every other spelling of the word has an escaped letter.
     """
-    if b'"file"' in line or _ESCAPED_LETTER.search(line) is not None:
+    if b'"file"' in line or (b"\\u00" in line and _ESCAPED_LETTER.search(line) is not None):
         return True
     return not (line.startswith(b"{") and line.endswith(b"}"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 
 from pytest_retrieval.model import path_key
@@ -11,6 +12,8 @@ TEXT_HEAD = 8192
 UNWALKED = frozenset({".git", ".corvint", ".context-corvint"})
 _PART_LIMIT = 255
 _PATH_LIMIT = 4096
+# Most paths are of this form, which has none of the faults: every part starts with a letter or digit.
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+@-]*+/)*+[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
 
 
 def is_safe(path: str) -> bool:
@@ -19,6 +22,8 @@ def is_safe(path: str) -> bool:
     ``.git`` is refused in any case, as Git itself does. A path that starts with a backslash, holds a NUL, is
     no UTF-8 with surrogate escapes, or is longer than a file system takes is not safe either.
     """
+    if len(path) <= _PART_LIMIT and _PLAIN.fullmatch(path):
+        return True
     if not path or path[0] in "/\\" or "\0" in path or not _is_encodable(path):
         return False
     parts = path.split("/")

@@ -1,0 +1,143 @@
+"""``pytest-retrieval store``: look at what is kept between runs, check it, shrink it, fill it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_retrieval.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_retrieval.bench.importer import Progress
+    from pytest_retrieval.store.store import Store
+
+_BAR = 24
+_SECONDS_BETWEEN = 0.1
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its actions."""
+    store = commands.add_parser("store", help="what is kept between runs: info, verify, prune, import")
+    actions = store.add_subparsers(required=True, metavar="ACTION")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--retrieval-store", metavar="DIR", type=Path, help="default: in the cache directory")
+    actions.add_parser("info", parents=[common], help="size, entries and how often they served").set_defaults(
+        command=info
+    )
+    actions.add_parser(
+        "verify", parents=[common], help="read everything again; exit 1 if something is damaged"
+    ).set_defaults(command=verify)
+    pruning = actions.add_parser("prune", parents=[common], help="remove what was longest unused")
+    pruning.add_argument("--size", metavar="SIZE", help="keep at most so much, such as 500M; default: 4G")
+    pruning.add_argument("--all", action="store_true", help="remove everything")
+    pruning.set_defaults(command=prune)
+    importing = actions.add_parser(
+        "import", parents=[common], help="read a release once, so that judging it reads and extracts nothing"
+    )
+    importing.add_argument("release", metavar="RELEASE", type=Path, help="as for --release")
+    importing.add_argument("--retrieval-store-size", metavar="SIZE", help="the store's limit; default: 4G")
+    importing.set_defaults(command=import_)
+
+
+def info(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Say where the store is, how big, and how often it served."""
+    from pytest_retrieval.store import upkeep
+
+    store = _store(options)
+    found = upkeep.info(store.folder)
+    lines = [f"store: {store.root}", f"size: {_shown(found.size)}"]
+    lines += [
+        f"{kind}: {found.files[kind]} files, {_shown(found.sizes[kind])}" for kind in sorted(found.files)
+    ]
+    for noun in ("contents", "records"):
+        asked, served = found.uses[f"{noun} asked"], found.uses[f"{noun} found"]
+        share = f" ({served / asked:.0%})" if asked else ""
+        lines.append(f"{noun}: {served} of {asked} served{share}")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def verify(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Name every damaged file; a run would drop it and make it again."""
+    from pytest_retrieval.store import upkeep
+
+    store = _store(options)
+    damaged = list(upkeep.verify(store.folder))
+    sys.stdout.writelines(f"{path.relative_to(store.root)}: {reason}\n" for path, reason in damaged)
+    count = sum(1 for _ in upkeep.kept(store.folder))
+    sys.stdout.write(f"{count} files, {len(damaged)} damaged\n")
+    return 1 if damaged else 0
+
+
+def prune(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Remove everything, or what was longest unused until the rest is small enough."""
+    from pytest_retrieval.store import upkeep
+    from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
+
+    if options.all and options.size is not None:
+        raise UsageError("store prune: --all and --size exclude each other")
+    store = _store(options)
+    if options.all:
+        removed = upkeep.clear(store.folder)
+    else:
+        removed = upkeep.evict(store.folder, parse_size(options.size or DEFAULT_SIZE))
+    left = upkeep.info(store.folder).size
+    sys.stdout.write(f"removed {_shown(removed)}, {_shown(left)} left\n")
+    return 0
+
+
+def import_(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Fill the store from a release."""
+    from pytest_retrieval.bench.importer import import_release
+    from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
+
+    store = _store(options, parse_size(options.retrieval_store_size or DEFAULT_SIZE))
+    started = time.monotonic()
+    done = import_release(options.release, store, _teller(started))
+    seconds = time.monotonic() - started
+    sys.stdout.write(
+        f"imported {done.snapshots} snapshots with {done.files} files, {_shown(done.size)} read "
+        f"in {seconds:.1f} s, into {store.root}\n"
+    )
+    return 0
+
+
+def _store(options: argparse.Namespace, limit: int = 0) -> Store:
+    from pytest_retrieval.store.location import default_root
+    from pytest_retrieval.store.store import DEFAULT_LIMIT, Store
+
+    root = options.retrieval_store
+    return Store(default_root() if root is None else root.absolute(), limit or DEFAULT_LIMIT)
+
+
+def _teller(started: float) -> Callable[[Progress], None]:
+    """What draws the bar on a terminal; elsewhere nothing is said before the end."""
+    drawn = 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        if now - drawn < _SECONDS_BETWEEN and progress.read < progress.size:
+            return
+        drawn = now
+        share = progress.read / progress.size if progress.size else 1.0
+        bar = ("#" * round(share * _BAR)).ljust(_BAR, ".")
+        end = "\n" if progress.read >= progress.size else ""
+        sys.stderr.write(
+            f"\r[{bar}] {share:4.0%}  {progress.snapshots} snapshots, {progress.files} files, "
+            f"{now - started:.0f} s{end}"
+        )
+        sys.stderr.flush()
+
+    return tell if sys.stderr.isatty() else lambda progress: None
+
+
+def _shown(size: int) -> str:
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"
