@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+NO_CACHE = "NOT_APPLICABLE"  # the cache state of an arm that has nothing to be cached
+UNRECORDED = "UNRECORDED"  # one that was not looked at
 CONTEXTBENCH, SWEBENCH, LOCBENCH = "contextbench", "swebench", "locbench"  # tasks with measures of their own
 
 
@@ -169,7 +171,7 @@ class ArmRow:
     packet_bytes: int | None = None
     wall_ms: float | None = None
     build_ms: float | None = None
-    cache_state: str = "NOT_APPLICABLE"
+    cache_state: str = NO_CACHE
     hits: tuple[Hit, ...] = field(default=(), repr=False)
 
     @property

@@ -13,7 +13,7 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
-from pytest_retrieval.arms.base import Ranking
+from pytest_retrieval.arms.base import Arm, Ranking
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.model import Answer, ArmRow, Hit, Query
 from pytest_retrieval.snapshots.base import Snapshot
@@ -24,11 +24,14 @@ EXACT = 2**53  # whole numbers up to here are the same in every JSON reader
 _WANTED = "an Answer, or an ordered iterable of paths, Hits or (path, score) pairs"
 
 
-def settle(ranking: Ranking, query: Query, snapshot: Snapshot) -> ArmRow:
+def settle(
+    ranking: Ranking, query: Query, snapshot: Snapshot, *, unlabelled: str = Arm.cache_state
+) -> ArmRow:
     """The row of ``ranking``: distinct, then without ``query.given``, then cut at ``query.limit``.
 
     The arm abstained when it says so or nothing is left. A refusal answers nothing and abstains from nothing.
-    ``unknown`` counts the ranked paths that ``snapshot`` does not hold.
+    ``unknown`` counts the ranked paths that ``snapshot`` does not hold. ``unlabelled`` is the cache state of
+    an answer that tells none.
 
     Raises:
         ArmError: the answer is no ranking: of the wrong type, unordered, endless, or with a row whose path,
@@ -38,7 +41,7 @@ def settle(ranking: Ranking, query: Query, snapshot: Snapshot) -> ArmRow:
     row = ArmRow(
         state=_text(answer.state, "state"),
         packet_bytes=_size(answer.packet_bytes, "packet_bytes"),
-        cache_state=_text(answer.cache_state, "cache_state") or ArmRow().cache_state,
+        cache_state=_text(answer.cache_state, "cache_state") or unlabelled,
     )
     refusal = _text(answer.refusal, "refusal")
     if refusal is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from pytest_retrieval.model import Answer, Capabilities, Hit, Query
+from pytest_retrieval.model import NO_CACHE, Answer, Capabilities, Hit, Query
 
 if TYPE_CHECKING:
     from pytest_retrieval.snapshots.base import Snapshot
@@ -17,15 +17,17 @@ class Arm:
     """Base class of every arm; only :meth:`rank` must be written.
 
     A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
-    for other arms to be compared with. Its constructor takes no argument and
-    is cheap, for the controller builds each arm once just to read what it declares: work belongs in
-    :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
+    for other arms to be compared with. ``cache_state`` labels the times of answers that tell none and of
+    queries that failed. Its constructor takes no argument and is cheap, for the controller builds each arm
+    once just to read what it declares: work belongs in :meth:`prepare`, which is timed apart. One arm object
+    serves one snapshot at a time, in one process.
     """
 
     name: ClassVar[str] = ""
     version: str = "1"
     baseline: ClassVar[bool] = False
     capabilities: Capabilities = Capabilities()
+    cache_state: str = NO_CACHE
     snapshot: Snapshot
 
     def prepare(self, snapshot: Snapshot) -> None:

@@ -13,7 +13,7 @@ from pytest_retrieval.arms.observed import Call, encoded
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.arms.program import TIMEOUT, Program, RefusalError, inherited_environment, output_of
 from pytest_retrieval.errors import ArmError
-from pytest_retrieval.model import Answer, Capabilities, Hit, Query, distinct
+from pytest_retrieval.model import UNRECORDED, Answer, Capabilities, Hit, Query, distinct
 from pytest_retrieval.process import Completed
 from pytest_retrieval.snapshots.base import Snapshot
 
@@ -53,11 +53,11 @@ class CorvintVerb(Arm):
         Raises:
             ArmError: the call failed, or its output is no packet.
         """
-        self.last = None
+        self.last, self.cache_state = None, UNRECORDED
         label = None
         try:
             arguments = self.arguments(query)
-            label = cache_state(self.store)
+            self.cache_state = label = cache_state(self.store)
             output = self._output(arguments, query)
         except RefusalError as refusal:
             return Answer(refusal=str(refusal), cache_state=label)

@@ -59,7 +59,7 @@ class Judge:
         except (RetrievalError, OSError) as error:
             return self.lost(sample, f"snapshot: {error}", status="fault")
         query = question(sample, self._limit)
-        rows = {station.label: station.ask(query, snapshot) for station in self._stations}
+        rows = {station.label: self._ask(station, query, snapshot) for station in self._stations}
         try:
             detail = describe(sample, rows, self._limit, snapshot)
         except SnapshotError as error:
@@ -78,6 +78,31 @@ class Judge:
         for station in self._stations:
             station.close()
 
+    def _ask(self, station: Station, query: Query, snapshot: Snapshot) -> ArmRow:
+        """The arm's row; a work tree that it left dirty is its fault, and no other arm finds it so."""
+        row = station.ask(query, snapshot)
+        dirt = dirt_of(snapshot) if station.uses_worktree else None
+        return row if dirt is None else self._left_dirty(row, dirt, snapshot)
+
+    def _left_dirty(self, row: ArmRow, dirt: str, snapshot: Snapshot) -> ArmRow:
+        """The row of an arm that left ``dirt`` in the work tree, which is made anew."""
+        faults = [] if row.fault is None else [row.fault]
+        if dirt not in faults:  # an arm may have noticed itself
+            faults.append(dirt)
+        try:
+            snapshot.rebuild_worktree()
+        except SnapshotError as error:
+            faults.append(str(error))
+        for station in self._stations:
+            if station.uses_worktree:
+                station.forget()  # what it had prepared in the tree is gone
+        return ArmRow(
+            fault="; ".join(faults),
+            wall_ms=row.wall_ms,
+            build_ms=row.build_ms,
+            cache_state=row.cache_state,
+        )
+
 
 class Station:
     """One arm at work: built on first use, prepared once per snapshot, asked under its own limits."""
@@ -87,6 +112,15 @@ class Station:
         self._spec = spec
         self._arm: Arm | None = None
         self._ready_for: Snapshot | None = None
+
+    @property
+    def uses_worktree(self) -> bool:
+        """Whether the arm was built and reads files from the work tree."""
+        return getattr(getattr(self._arm, "capabilities", None), "worktree", False) is True
+
+    def forget(self) -> None:
+        """Let the arm be prepared again before its next query."""
+        self._ready_for = None
 
     def ask(self, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row for ``query``; whatever the arm raises becomes the row's fault."""
@@ -99,14 +133,14 @@ class Station:
                     build_ms = self._prepare(arm, snapshot)
                 started = time.perf_counter()
                 ranking = arm.rank(query)
-                row = settle(ranking, query, snapshot)
+                row = settle(ranking, query, snapshot, unlabelled=self._label())
                 return replace(row, wall_ms=_milliseconds(started), build_ms=build_ms)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
         except BaseException as error:  # noqa: BLE001
             wall_ms = None if started is None else _milliseconds(started)
-            return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms)
+            return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms, cache_state=self._label())
 
     def close(self) -> None:
         """Close the arm if it was built; one that fails at that harms no result, and only says so."""
@@ -123,12 +157,24 @@ class Station:
             self._arm = self._spec.create()
         return self._arm
 
+    def _label(self) -> str:
+        """What the arm says of its cache where its answer does not; an arm without one says nothing."""
+        return str(getattr(self._arm, "cache_state", None) or Arm.cache_state)
+
     def _prepare(self, arm: Arm, snapshot: Snapshot) -> float:
         self._ready_for = None
         started = time.perf_counter()
         arm.prepare(snapshot)
         self._ready_for = snapshot
         return _milliseconds(started)
+
+
+def dirt_of(snapshot: Snapshot) -> str | None:
+    """One line that says what differs from the commit in the work tree, or None while it is clean."""
+    changes = snapshot.worktree_changes()
+    if not changes:
+        return None
+    return f"work tree left dirty: {'; '.join(map(str.strip, changes))[:200]}"
 
 
 def question(sample: Sample, limit: int) -> Query:

@@ -22,6 +22,7 @@ class Agreement:
         self.limit = first.limit
         self.protocol = first.protocol
         self.binary = NOT_RUN
+        self.program: Mapping[str, str] | None = None
         self.arms: dict[str, dict[str, Any]] = {}
         self.snapshots: dict[str, dict[str, Any]] = {}
         self._first = first
@@ -34,6 +35,7 @@ class Agreement:
         """Take in one more report; raises ReportError, one line, where it is not comparable."""
         self._check_comparable(report)
         self.binary = self._measured(report)
+        self.program = self.program or report.program
         self._take_arms(report)
         for name, facts in report.snapshots.items():
             self.snapshots[name] = self._agreed_snapshot(name, facts, report)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_retrieval.datasets.folds import fold_of
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.model import UNRECORDED
 from pytest_retrieval.report.document import Document
 from pytest_retrieval.report.shapes import (
     LONGEST_ANSWER,
@@ -34,7 +35,6 @@ from pytest_retrieval.report.stored import (
     BINARY_MARK,
     NOT_RUN,
     UNKNOWN,
-    UNRECORDED,
     Detail,
     StoredReport,
     require,
@@ -103,7 +103,7 @@ def read(document: Document) -> StoredReport:
     require(document, head, _head)
     skipped = head.get("skipped") or {}
     identity = head.get("corvint") or {}
-    binary = identity.get("sha256", NOT_RUN)
+    version, binary = identity.get("version", UNKNOWN), identity.get("sha256", NOT_RUN)
     labels, samples = _labels(document)
     seen = {"rows": samples + sum(skipped.values()), "kept": samples}
     registered = (head.get("registration") or {}).get("environment")
@@ -117,11 +117,11 @@ def read(document: Document) -> StoredReport:
         of=samples,
         chosen=samples,
         lost=[],
-        arms={label: _facts(label, identity.get("version", UNKNOWN), binary) for label in labels},
+        arms={label: _facts(label, version, binary) for label in labels},
         details=lambda: _details(document),
         skipped=skipped,
         environments=[{"variables": registered}] if registered else [{}],
-        binary=binary,
+        program=None if binary == NOT_RUN else {"version": version, "sha256": binary},
     )
 
 

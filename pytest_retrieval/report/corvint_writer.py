@@ -11,10 +11,12 @@ from typing import Any
 
 from pytest_retrieval.datasets.folds import FOLD_MAP_SHA256
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.model import UNRECORDED
 from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
-from pytest_retrieval.report.corvint import ARMS, BASELINES, PROFILE, VERBS
-from pytest_retrieval.report.stored import BINARY_MARK, NOT_RUN, UNRECORDED
+from pytest_retrieval.report.corvint import ARMS, BASELINES, PROFILE
+from pytest_retrieval.report.stored import NOT_RUN
+from pytest_retrieval.report.summaries import BUILD
 from pytest_retrieval.stats.rounding import half_away
 
 _PAIRED = ("corvint", "context")
@@ -39,7 +41,7 @@ def chunks(report: Report) -> Iterator[bytes]:
     members = {
         "arms": {label: _arm(arm, head["limit"]) for label, arm in head["arms"].items()},
         "corvint": _identity(head),
-        "latency": {label: head["latency"].get(label) or _untimed() for label in head["arms"]},
+        "latency": {label: _times(head["latency"].get(label, {})) for label in head["arms"]},
         "limit": head["limit"],
         "paired": _paired(head.get("paired", {})),
         "profile": PROFILE,
@@ -90,15 +92,11 @@ def _interval(interval: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(head: Mapping[str, Any]) -> dict[str, str]:
-    binary = _binary_of(head)
-    versions = [arm["version"] for label, arm in head["arms"].items() if label in VERBS]
-    if binary == NOT_RUN or not versions:
-        return {"sha256": NOT_RUN, "version": NOT_RUN}
-    return {"sha256": binary, "version": versions[0].partition(BINARY_MARK)[0]}
+    return dict(head.get("corvint", {"sha256": NOT_RUN, "version": NOT_RUN}))
 
 
 def _binary_of(head: Mapping[str, Any]) -> str:
-    return str(head.get("registration", {}).get("corvint_sha256", NOT_RUN))
+    return str(head.get("corvint", {}).get("sha256", NOT_RUN))
 
 
 def _registration(head: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,8 +135,10 @@ def _difference(found: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "mean_diff": found["mean"], **({"repos": repos} if repos else {})}
 
 
-def _untimed() -> dict[str, Any]:
-    return {UNRECORDED: {"n": 0, "state": NOT_RUN}}
+def _times(by_label: Mapping[str, Any]) -> dict[str, Any]:
+    """The times of queries; those of preparing are none of this profile's."""
+    queries = {label: times for label, times in by_label.items() if label != BUILD}
+    return queries or {UNRECORDED: {"n": 0, "state": NOT_RUN}}
 
 
 def _detail_chunks(details: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:

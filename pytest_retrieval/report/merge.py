@@ -62,6 +62,7 @@ def _header(
         "arms": agreement.arms,
         "pairs": agreement.pairs(),
         "snapshots": agreement.snapshots,
+        **({} if agreement.program is None else {"corvint": dict(agreement.program)}),
         "environment": {"contended": contended, "reports": environments},
         "registration": {
             "arms": sorted(agreement.arms),

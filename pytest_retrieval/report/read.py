@@ -31,7 +31,7 @@ from pytest_retrieval.report.shapes import (
     text,
     whole,
 )
-from pytest_retrieval.report.stored import NOT_RUN, Detail, StoredReport, require
+from pytest_retrieval.report.stored import NOT_RUN, UNKNOWN, Detail, StoredReport, require
 
 _STRATA = ("positive", "natural_no_gold", "counterfactual_no_gold")
 _COUNTED = ("gold_absent", "gold_cut")  # of a snapshot: sums over its samples
@@ -118,6 +118,7 @@ _head = record(
         "environment": record({}, {"reports": list_of(_object)}),
         "paired": map_of(_object),
         "registration": record({}, {"corvint_sha256": text}),
+        "corvint": record({"version": text, "sha256": _digest}),
     },
 )
 
@@ -159,10 +160,18 @@ def _read_own(document: Document) -> StoredReport:
         skipped=head.get("skipped", {}),
         snapshots={name: _without(facts, _COUNTED) for name, facts in head.get("snapshots", {}).items()},
         environments=environment.get("reports", [environment]),
-        binary=head.get("registration", {}).get("corvint_sha256", NOT_RUN),
+        program=_program(head),
     )
     _check_sources(report)
     return report
+
+
+def _program(head: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The program that was asked; a registration knows its digest alone."""
+    digest = head.get("registration", {}).get("corvint_sha256", NOT_RUN)
+    registered = None if digest == NOT_RUN else {"version": UNKNOWN, "sha256": digest}
+    measured: Mapping[str, str] | None = head.get("corvint", registered)
+    return measured
 
 
 def _pairs(document: Document) -> list[tuple[str, str]]:

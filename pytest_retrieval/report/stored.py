@@ -13,7 +13,6 @@ from pytest_retrieval.report.shapes import MisfitError, Shape
 
 NOT_RUN = "NOT_RUN"
 UNKNOWN = "unknown"  # the version of an arm that did not say
-UNRECORDED = "UNRECORDED"  # the cache label of times that came without one
 BINARY_MARK = " sha256:"  # in an arm's version, between what the program says and its digest's beginning
 
 Detail = dict[str, Any]
@@ -27,9 +26,9 @@ class StoredReport:
     ``sources`` are ``{path, sha256, rows, kept}``, without a path where the report does not tell: ``rows``
     and ``kept`` are then what was seen. ``of`` and ``chosen`` count samples, ``lost`` lists those without an
     answer. ``arms`` are what each declared, by label, ``pairs`` those that were compared, ``snapshots`` facts
-    by ``repo@commit``. ``binary`` is the digest of the measured Corvint program, or ``NOT_RUN``. ``details``
-    gives, on each call, the details in the shape of this project's own reports; the row is None where the
-    report does not tell.
+    by ``repo@commit``. ``program`` is ``{version, sha256}`` of the Corvint program, if one was measured.
+    ``details`` gives, on each call, the details in the shape of this project's own reports; the row is None
+    where the report does not tell.
     """
 
     path: Path
@@ -47,7 +46,12 @@ class StoredReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     snapshots: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     environments: Sequence[Mapping[str, Any]] = ()
-    binary: str = NOT_RUN
+    program: Mapping[str, str] | None = None
+
+    @property
+    def binary(self) -> str:
+        """The digest of the measured program, or ``NOT_RUN``."""
+        return NOT_RUN if self.program is None else self.program["sha256"]
 
     @property
     def digests(self) -> frozenset[str]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_retrieval.arms.observed import MISS
+from pytest_retrieval.model import UNRECORDED
 from pytest_retrieval.report.paired import NO_GOLD
 from pytest_retrieval.stats.latency import distribution
 from pytest_retrieval.stats.rounding import half_away
@@ -22,7 +24,7 @@ from pytest_retrieval.stats.wilson import wilson
 
 RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
 ANCHORED = "stratum:anchor-bearing"  # beside a sample's own stratum
-UNRECORDED = "UNRECORDED"  # the cache label of reports from before times; shown even where none is known
+BUILD = "BUILD"  # beside the cache labels: the times that arms took to get ready for a snapshot
 POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
 
 Rows = NDArray[np.intp]  # places of samples in a column
@@ -135,9 +137,8 @@ class ArmColumns:
         if answer is not None:
             if "error" in answer:
                 self._reasons[answer["error"]] += 1
-            label, wall_ms = answer["cache_state"], answer.get("wall_ms")
-            if wall_ms or label == UNRECORDED:
-                self._times.setdefault(label, array("d")).extend([wall_ms] if wall_ms else [])
+            for label, time in _times_of(answer):
+                self._times.setdefault(label, array("d")).extend([time] if time else [])
 
     def asked(self, rows: Rows) -> Rows:
         """The samples of ``rows`` that the arm was asked about."""
@@ -156,7 +157,7 @@ class ArmColumns:
         return dict(self._reasons)
 
     def latency(self) -> dict[str, Any]:
-        """The distribution of wall times per cache label."""
+        """The distribution of wall times per cache label, and of the times to get ready as ``BUILD``."""
         return {label: distribution(times) for label, times in self._times.items()}
 
     def _where(self, rows: Rows, *states: int) -> Rows:
@@ -233,6 +234,20 @@ def common_rows(arms: Iterable[ArmColumns], rows: Rows) -> Rows:
     for arm in arms:
         rows = arm.answered(rows)
     return rows
+
+
+def _times_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+    """The times of an answer by label; what a query took that failed says nothing of an answer's time.
+
+    ``UNRECORDED`` is shown even where no time is known, for reports from before times.
+    """
+    label, wall_ms = answer["cache_state"], answer.get("wall_ms")
+    if "error" not in answer and (wall_ms or label == UNRECORDED):
+        yield label, wall_ms
+    if "cold_wall_ms" in answer:
+        yield MISS, answer["cold_wall_ms"]
+    if "build_ms" in answer:
+        yield BUILD, answer["build_ms"]
 
 
 def _state(answer: Mapping[str, Any] | None) -> int:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pytest_retrieval.gates.verdict import verdict_line
 from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.report.summaries import BUILD
 
 NOT_MEASURED = "-"
 _GAP = "  "
@@ -196,7 +197,8 @@ def _brief(end: float) -> str:
 
 def _time(row: Row, quantile: str) -> Cell:
     """A quantile of the arm's times under the cache label with the most of them."""
-    labels = sorted(row.latency.items(), key=lambda item: (-item[1]["n"], item[0]))
+    queries = ((label, times) for label, times in row.latency.items() if label != BUILD)
+    labels = sorted(queries, key=lambda item: (-item[1]["n"], item[0]))
     milliseconds = labels[0][1].get(quantile) if labels else None
     if milliseconds is None:
         return Cell()
