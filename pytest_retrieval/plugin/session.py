@@ -6,9 +6,10 @@ but samples is read before the first one runs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.scratch import RunFolder
-from pytest_retrieval.snapshots.sources import NamedSource, rebase, split_view
+from pytest_retrieval.snapshots.sources import NamedSource, rebase, shown_from, split_view
 from pytest_retrieval.store.store import Store
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class BenchSession:
         self.run_path = run_path
         self.plan = Plan()
         self._files: dict[tuple[Path, tuple[str, str] | None], SampleFile] = {}
+        self._shown_sources: dict[tuple[Catalog, str], str] = {}
         self._catalogs: dict[tuple[tuple[str, ...], tuple[NamedSource, ...]], Catalog] = {}
         self._releases: dict[Path, tuple[Release, ...]] = {}
         self._asked: set[tuple[object, ...]] = set()
@@ -165,7 +167,11 @@ class BenchSession:
         def opened() -> Snapshot:
             return case.catalog.open(sample.repo, sample.commit)
 
-        return self.judge.judge(sample, opened)
+        outcome = self.judge.judge(sample, opened)
+        shown = self._shown_sources.get((case.catalog, sample.snapshot))
+        if shown is None or outcome.snapshot is None:
+            return outcome
+        return replace(outcome, snapshot={**outcome.snapshot, "source": shown})
 
     def sample_of(self, plan: Plan, entry: Entry) -> Sample:
         """The sample of an ``entry`` of ``plan``, read again where this process has not collected it.
@@ -229,7 +235,10 @@ class BenchSession:
         key = (tuple(corpora), tuple(named))
         if key not in self._catalogs:
             explicit = {source.name: source.source for source in named}
-            self._catalogs[key] = Catalog(explicit, corpora, self.run_path, self.store)
+            catalog = self._catalogs[key] = Catalog(explicit, corpora, self.run_path, self.store)
+            for source in named:
+                shown = shown_from(self.config.rootpath, source.source)
+                self._shown_sources[catalog, source.name] = shown
         return self._catalogs[key]
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
@@ -242,6 +251,7 @@ class BenchSession:
 
     def _shown(self, path: Path) -> str:
         """The path as reports show it: relative to the root directory or the package where it lies there."""
+        path = Path(os.path.normpath(path))
         for base in (self.config.rootpath, resources.embedded_release()):
             if path.is_relative_to(base):
                 return path.relative_to(base).as_posix()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,12 +45,22 @@ def split_view(text: str) -> tuple[str, str | None]:
 
 def rebase(source: str, base: Path) -> str:
     """``source`` with its path, if it has one, relative to ``base`` instead of the working directory."""
+    return _seen_from(Path.cwd(), source, base)
+
+
+def shown_from(here: Path, source: str) -> str:
+    """``source`` as one that stands in the folder ``here`` would write it, whatever the working directory."""
+    return _seen_from(here, source, Path.cwd(), normal=True)
+
+
+def _seen_from(here: Path, source: str, base: Path, *, normal: bool = False) -> str:
     if source.startswith("dist:"):
         return source
     prefix = "git:" if source.startswith("git:") else ""
     place, mark, view = source.removeprefix(prefix).partition("?view=")
     path = base / Path(place).expanduser()
-    here = Path.cwd()
+    if normal:
+        path = Path(os.path.normpath(path))
     if path.is_relative_to(here):
         path = path.relative_to(here)
     return f"{prefix}{path}{mark}{view}"
