@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -131,8 +132,9 @@ class Station:
             with slot(self.label, arm.capabilities.max_parallel):
                 if self._ready_for is not snapshot:
                     build_ms = self._prepare(arm, snapshot)
+                own = replace(query, object=deepcopy(query.object))  # what it does to it reaches no other arm
                 started = time.perf_counter()
-                ranking = arm.rank(query)
+                ranking = arm.rank(own)
                 row = settle(ranking, query, snapshot, unlabelled=self._label())
                 return replace(row, wall_ms=_milliseconds(started), build_ms=build_ms)
         except (KeyboardInterrupt, GeneratorExit):
