@@ -111,6 +111,16 @@ def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
     return 0
 
 
+def verify_capture(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Say what a context capture holds, and whether it is sound and complete."""
+    from pytest_retrieval.report.capture_reader import verify
+
+    found = verify(Path(options.file))
+    sys.stderr.writelines(f"{options.file}: {fault}\n" for fault in found.faults)
+    sys.stdout.writelines(f"{line}\n" for line in found.summary())
+    return 0 if found.is_complete else 1
+
+
 def same_file(one: Path, other: Path) -> bool:
     """Whether two paths name one file, by whatever links."""
     try:
@@ -183,6 +193,12 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     exporting.set_defaults(command=export)
     store_cli.add_parser(commands)
+
+    capturing = commands.add_parser("capture", help="look at a file of --retrieval-context-packets")
+    actions = capturing.add_subparsers(required=True, metavar="ACTION")
+    verifying = actions.add_parser("verify", help="check that a capture is sound and complete")
+    verifying.add_argument("file", metavar="FILE", help="exit 0: sound, with the output of every call")
+    verifying.set_defaults(command=verify_capture)
     return parser
 
 

@@ -32,7 +32,7 @@ def write_report(path: Path, chunks: Iterable[bytes]) -> None:
             with suppress(OSError):
                 temporary.unlink()
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
 def check_writable(path: Path) -> None:
@@ -90,7 +90,8 @@ def _fill(temporary: Path, chunks: Iterable[bytes]) -> None:
         os.fsync(stream.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in ``folder`` durable, where its file system can."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
