@@ -36,14 +36,14 @@ def _encoded(counted: Mapping[str, WordCounts], vocabulary: Vocabulary) -> Block
     """The entries of all texts behind one another, those of a respelling right behind their text's."""
     rows: list[WordCounts] = []
     places: list[Place] = []
-    respelled: dict[int, int] = {}
+    respelled: dict[str, int] = {}
     start = 0
     for digest, counts in counted.items():
         places.append(Place(bytes.fromhex(digest), start, len(counts.words)))
         rows.append(counts)
         if counts.respelled is not None:
             rows.append(counts.respelled)
-            respelled[start] = len(counts.respelled.words)
+            respelled[digest] = len(counts.respelled.words)
         start += counts.entries
     words = np.concatenate([row.words for row in rows])
     counts_of = np.concatenate([row.counts for row in rows])
@@ -75,9 +75,9 @@ def _decoded(
     start += local.nbytes
     counts = np.frombuffer(data, count_type, entries, start)
     spelt = data[start + counts.nbytes :].split(b"\n")
-    respelled = {int(place): length for place, length in facts["respelled"].items()}
+    respelled = {bytes.fromhex(digest): length for digest, length in facts["respelled"].items()}
     numbers = _numbers(
-        spelt, local, [(p.start, p.length + respelled.get(p.start, 0)) for p in places], vocabulary
+        spelt, local, [(p.start, p.length + respelled.get(p.key, 0)) for p in places], vocabulary
     )
 
     def row(begin: int, end: int, second: WordCounts | None = None) -> WordCounts:
@@ -85,7 +85,7 @@ def _decoded(
 
     for key, begin, length in places:
         end = begin + length
-        second = row(end, end + respelled[begin]) if begin in respelled else None
+        second = row(end, end + respelled[key]) if key in respelled else None
         yield key.hex(), row(begin, end, second)
 
 
