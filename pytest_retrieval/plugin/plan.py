@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_retrieval.model import Sample, SampleFile
+if TYPE_CHECKING:
+    from pytest_retrieval.model import Sample, SampleFile
 
 PLAN_FILE = "plan.json"
 

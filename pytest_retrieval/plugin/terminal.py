@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.gates.verdict import verdict_line
 from pytest_retrieval.report import table
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ _COLOURS = {
 
 def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
     """Print the report's summary, or where the outcomes are when no report was written."""
-    nothing_to_say = gathering.summary is None and not gathering.interrupted and not gathering.troubles
-    if reporter.verbosity < -1 or nothing_to_say:
+    if reporter.verbosity < -1:
+        _whisper(reporter, gathering)
+        return
+    if gathering.summary is None and not gathering.interrupted and not gathering.troubles:
         return
     reporter.write_sep("=", "retrieval")
     if gathering.interrupted:
@@ -39,3 +42,13 @@ def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
         reporter.write_line(notice, yellow=True)
     for trouble in gathering.troubles:
         reporter.write_line(trouble, red=True, bold=True)
+
+
+def _whisper(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
+    """Print only what makes the run fail, for it must not do so without a word."""
+    gates = () if gathering.summary is None else gathering.summary["gates"]
+    for gate in gates:
+        if gate["status"] in ("failed", "undecidable"):
+            reporter.write_line(f"gate {verdict_line(gate)}")
+    for trouble in gathering.troubles:
+        reporter.write_line(trouble)

@@ -33,7 +33,7 @@ class Workers:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: Sequence[str]) -> None:
         """At the first worker that met a suite, check what was collected, and start gathering."""
-        if self._role.gathering is not None:
+        if self._role.gathering is not None or not self._role.shared_path().exists():
             return
         from pytest_retrieval.plugin.plan import Plan
 
