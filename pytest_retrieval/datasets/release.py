@@ -50,7 +50,7 @@ def find_releases(root: Path, scratch: Path, store: Store | None = None) -> tupl
 
 
 def find_places(root: Path) -> tuple[list[Path], list[Path]]:
-    """The extracted releases at ``root``, as folders that hold ``benchmark`` and ``corpus``, and the archives.
+    """The extracted releases at ``root`` (folders that hold ``benchmark`` and ``corpus``) and the archives.
 
     Raises:
         UsageError: neither is there.

@@ -255,7 +255,7 @@ def _row(line: bytes) -> dict[str, Any]:
 
 
 def member_shown(path: Path, scratch: Path) -> str | None:
-    """``ARCHIVE/benchmark/…`` for what :func:`open_archive` put below ``scratch``; None for any other path."""
+    """``ARCHIVE/benchmark/…`` for what :func:`open_archive` put below ``scratch``; None for another path."""
     if not path.is_relative_to(scratch):
         return None
     folder, *inside = path.relative_to(scratch).parts
