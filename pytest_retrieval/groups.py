@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import selectors
 import signal
@@ -16,6 +15,7 @@ from pathlib import Path
 from pytest_retrieval import guard
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.interrupts import postponed_interrupts
+from pytest_retrieval.strays import VARIABLE, end_strays, new_mark, remaining
 
 DRAIN = 0.5
 PIECE = 1 << 18
@@ -58,12 +58,14 @@ def running(
     cwd: Path | None,
     stdin: bytes | None,
     environment: Mapping[str, str] | None,
+    *,
+    traced: bool = False,
 ) -> Iterator[Group]:
     """Start a program; its group is ended when the ``with`` block is left in any way."""
     group = None
     try:
         with postponed_interrupts():  # one in the middle of the start would leave a program that nobody ends
-            group = Group(argv, cwd, stdin, environment)
+            group = Group(argv, cwd, stdin, environment, traced=traced)
         yield group
     finally:
         if group is not None:
@@ -71,7 +73,11 @@ def running(
 
 
 class Group:
-    """A started program and its process group."""
+    """A started program and its process group.
+
+    ``open_input`` leaves its standard input open, as the descriptor ``stdin``, for who writes to it later.
+    The processes of a ``traced`` program are found and ended even where they left its group.
+    """
 
     def __init__(
         self,
@@ -79,10 +85,17 @@ class Group:
         cwd: Path | None,
         stdin: bytes | None,
         environment: Mapping[str, str] | None,
+        *,
+        open_input: bool = False,
+        traced: bool = False,
     ) -> None:
+        self._mark = new_mark() if traced else None
+        variables = dict(environment) if environment is not None else allowed_environment()
+        if self._mark is not None:
+            variables[VARIABLE] = self._mark
         # A file instead of a pipe: no writer that could block, and no thread.
         with contextlib.ExitStack() as stack:
-            given: int | io.BufferedRandom = subprocess.DEVNULL
+            given = subprocess.PIPE if open_input else subprocess.DEVNULL
             if stdin is not None:
                 file = stack.enter_context(tempfile.TemporaryFile())
                 file.write(stdin)
@@ -92,7 +105,7 @@ class Group:
                 self.process = subprocess.Popen(
                     argv,
                     cwd=cwd,
-                    env=dict(environment) if environment is not None else allowed_environment(),
+                    env=variables,
                     stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -109,15 +122,22 @@ class Group:
         self._ended = False
         self.stdout = self.process.stdout.fileno()
         self.stderr = self.process.stderr.fileno()
-        for descriptor in (self.stdout, self.stderr):
-            os.set_blocking(descriptor, False)
+        self.stdin = None if self.process.stdin is None else self.process.stdin.fileno()
+        for descriptor in (self.stdout, self.stderr, self.stdin):
+            if descriptor is not None:
+                os.set_blocking(descriptor, False)
 
     def close(self) -> None:
         """End what is left of the group and let go of the pipes."""
         self._end()
-        for pipe in (self.process.stdout, self.process.stderr):
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
-                pipe.close()
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def left_behind(self) -> int:
+        """How many processes a traced program has left at its end; those that are just ending do not count."""
+        return 0 if self._mark is None else len(remaining(self.process.pid, self._mark, DRAIN))
 
     def exited(self) -> bool:
         """Whether the program has ended; it is not reaped, so its group number stays its own."""
@@ -146,6 +166,8 @@ class Group:
         if not self._ended:
             self._ended = True
             self.signal(signal.SIGKILL)
+            if self._mark is not None:
+                end_strays(self.process.pid, self._mark)
             self.process.wait()
             guard.ended(self.process.pid)
 

@@ -48,6 +48,7 @@ class Completed:
 
     ``returncode`` is negative for a signal, as in :mod:`subprocess`. A program whose standard output
     passes its bound is ended there (``stdout_truncated``); diagnostics beyond theirs are only discarded.
+    ``left_behind`` counts the processes that a traced program left when it ended by itself.
     """
 
     returncode: int
@@ -57,6 +58,7 @@ class Completed:
     stderr_truncated: bool
     timed_out: bool
     wall: float
+    left_behind: int = 0
 
 
 def run(
@@ -69,28 +71,42 @@ def run(
     stdout_limit: int = OUTPUT_LIMIT,
     stderr_limit: int = DIAGNOSTICS_LIMIT,
     grace: float = GRACE,
+    traced: bool = False,
 ) -> Completed:
     """Run ``argv`` to its end, or for ``timeout`` seconds, and return what it said.
 
     After ``timeout`` the group gets TERM, and KILL ``grace`` seconds later, so the call returns within
     ``timeout + grace`` and a bounded drain. ``environment`` is the whole environment of the program;
-    by default it is :func:`allowed_environment`.
+    by default it is :func:`allowed_environment`. All processes of a ``traced`` program are ended, also those
+    that left its group.
 
     Raises:
         ProgramError: the program cannot be started.
     """
     started = time.monotonic()
-    with running(argv, cwd, stdin, environment) as group:
+    with running(argv, cwd, stdin, environment, traced=traced) as group:
         out, err = Sink(stdout_limit), Sink(stderr_limit)
         sinks = {group.stdout: out, group.stderr: err}
         ended = pump(group, sinks, started + timeout, stop_at=out)
         timed_out = not ended and not out.truncated
-        if not ended:
+        wall, left_behind = time.monotonic() - started, 0
+        if ended:
+            left_behind = group.left_behind()
+        else:
             group.signal(signal.SIGTERM)
-            ended = pump(group, sinks, time.monotonic() + grace)
+            pump(group, sinks, time.monotonic() + grace)
+            wall = time.monotonic() - started
         code = group.finish(sinks)
-    wall = time.monotonic() - started
-    return Completed(code, bytes(out.data), bytes(err.data), out.truncated, err.truncated, timed_out, wall)
+    return Completed(
+        code,
+        bytes(out.data),
+        bytes(err.data),
+        out.truncated,
+        err.truncated,
+        timed_out,
+        wall,
+        left_behind,
+    )
 
 
 class Stream(io.RawIOBase):

@@ -1,0 +1,230 @@
+"""What a tool printed, read into results in the order of output, which is their rank."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_retrieval.engines.description import JSON, JSONL, Description, Parse
+from pytest_retrieval.errors import RetrievalError
+
+LARGEST = 2**53  # no file has more lines
+_SHOWN = 5  # dropped things that are kept for show
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_SURROGATE = re.compile("[\udc80-\udcff]")
+_ABSENT = object()
+
+
+class OutputError(RetrievalError):
+    """Output that answers nothing, though it is no empty answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines ``start`` to ``end``, from 1, both included, and the text the tool shows for them, if any."""
+
+    start: int
+    end: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result as printed: the path is not yet made relative, ``lines`` is None where there are none.
+
+    ``text`` is what the tool shows, also where it gives no lines.
+    """
+
+    path: str
+    lines: Lines | None = None
+    text: str | None = None
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """The results of one output, and what was dropped on the way, counted and the first few shown."""
+
+    results: list[Result] = field(default_factory=list)
+    unparsed_lines: int = 0
+    unparsed_results: int = 0
+    bad_spans: int = 0
+    coloured: int = 0
+    undecodable: int = 0
+    dropped: list[str] = field(default_factory=list)
+
+    def drop(self, what: str, why: str) -> None:
+        """Keep the first few things that were dropped, for show."""
+        if len(self.dropped) < _SHOWN:
+            self.dropped.append(f"{what!r:.160}: {why}")
+
+
+def read_output(data: bytes, description: Description) -> Reading:
+    """The results in ``data``, the whole standard output of a search that succeeded.
+
+    Raises:
+        OutputError: it is no JSON document with a list of results, or nothing of it can be read.
+    """
+    reading = Reading()
+    text = data.decode("utf-8", "surrogateescape")
+    reading.undecodable = len(_SURROGATE.findall(text))
+    if not text.strip():
+        return reading
+    if description.parse.format == JSON:
+        found: Iterable[Any] = _document_results(text, description.parse)
+    elif description.parse.format == JSONL:
+        found = _objects(text, reading)
+    else:
+        found = _matches(text, description.parse, reading)
+    for one in found:
+        _take(one, description, reading)
+    if description.parse.format == JSON and reading.unparsed_results and not reading.results:
+        raise OutputError(
+            f"none of {reading.unparsed_results} results has a path at parse.path "
+            f"{description.parse.path!r}; the first is {reading.dropped[0]}"
+        )
+    return reading
+
+
+def look_up(value: Any, path: str) -> Any:
+    """What stands at the dotted ``path`` in ``value``, where a number is a place in a list; else None."""
+    found = _find(value, path)
+    return None if found is _ABSENT else found
+
+
+def _find(value: Any, path: str) -> Any:
+    if isinstance(value, dict) and path in value:
+        return value[path]
+    for step in path.split("."):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return _ABSENT
+    return value
+
+
+def _document_results(text: str, parse: Parse) -> list[Any]:
+    try:
+        document = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"the output is no JSON document ({error}): {text.strip()!r:.120}") from error
+    found = _find(document, parse.results) if parse.results else document
+    where = f"parse.results {parse.results!r}" if parse.results else "the document (parse.results is empty)"
+    if found is None:
+        return []
+    if found is _ABSENT:
+        keys = ", ".join(document) if isinstance(document, dict) else "it is no object"
+        raise OutputError(f"the output has nothing at {where}; its keys: {keys:.200}")
+    if not isinstance(found, list):
+        raise OutputError(f"{where} is no list but {found!r:.80}")
+    return found
+
+
+def _lines_of(text: str) -> Iterator[str]:
+    """The lines that are not blank; only LF ends one."""
+    for line in text.split("\n"):
+        if line.strip():
+            yield line.removesuffix("\r")
+
+
+def _objects(text: str, reading: Reading) -> Iterator[dict[str, Any]]:
+    any_read = False
+    for line in _lines_of(text):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            any_read = True
+            yield value
+        else:
+            reading.unparsed_lines += 1
+            reading.drop(line, "is no JSON object")
+    _check_any(any_read, reading)
+
+
+def _matches(text: str, parse: Parse, reading: Reading) -> Iterator[dict[str, Any]]:
+    assert parse.regex is not None
+    any_read = False
+    for line in _lines_of(text):
+        match = parse.regex.search(line)
+        if match is None:
+            reading.unparsed_lines += 1
+            reading.drop(line, "does not match parse.regex")
+        else:
+            any_read = True
+            yield match.groupdict()
+    _check_any(any_read, reading)
+
+
+def _check_any(any_read: bool, reading: Reading) -> None:
+    if not any_read and reading.unparsed_lines:
+        shown = reading.dropped[0]
+        raise OutputError(f"nothing parsed of {reading.unparsed_lines} lines of output; the first is {shown}")
+
+
+def _take(one: Any, description: Description, reading: Reading) -> None:
+    """Add the result ``one``, an object of the output, or count why there is none."""
+    parse = description.parse
+    keys = dict.fromkeys(("path", "start", "end", "text", "score"), "")
+    if parse.regex is None:
+        keys = {name: getattr(parse, name) for name in keys}
+        values = {name: look_up(one, key) if key else None for name, key in keys.items()}
+    else:
+        values = {name: one.get(name) for name in keys}
+    path = values["path"]
+    if not isinstance(path, str) or not path.strip():
+        reading.unparsed_results += 1
+        reading.drop(json.dumps(one, default=repr), "has no path")
+        return
+    plain = _COLOUR.sub("", path)
+    reading.coloured += plain != path
+    text = _text(values["text"])
+    lines = _lines(values, text, description, reading) if description.spans else None
+    reading.results.append(Result(plain, lines, text, _number(values["score"])))
+
+
+def _lines(
+    values: dict[str, Any], text: str | None, description: Description, reading: Reading
+) -> Lines | None:
+    first, last = whole(values["start"]), whole(values["end"])
+    if first is None:
+        return None
+    shift = 1 - description.line_base
+    start, end = first + shift, (first if last is None else last) + shift
+    if start > end:
+        reading.bad_spans += 1
+        reading.drop(f"lines {start} to {end} of {values['path']}", "the lines end before they start")
+    return Lines(start, end, text) if 1 <= start <= end else None
+
+
+def whole(value: Any) -> int | None:
+    """``value`` as a whole number: an int, a float that is one, or decimal digits; else None."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,15}\s*", value, re.ASCII):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(value: Any) -> str | None:
+    """A text, or a list of lines; what was no UTF-8 in it is replaced."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "\n".join(value)
+    if not isinstance(value, str):
+        return None
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)

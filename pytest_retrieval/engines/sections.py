@@ -1,0 +1,130 @@
+"""The parts of a description that have rules of their own: commands, parse rules, templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from pytest_retrieval.engines.description import FORMATS, JSON, PERSISTENT, REGEX, Command, Parse
+from pytest_retrieval.engines.durations import parse_duration
+from pytest_retrieval.engines.expressions import beyond_re2, compile_expression
+from pytest_retrieval.engines.fields import Fields, Notes
+from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, Template, parse_template
+from pytest_retrieval.errors import closest
+
+_COMMAND_KEYS = ("command", "dir", "timeout", "stdin", "ok_exit")
+_PARSE_KEYS = ("format", "results", "path", "start", "end", "text", "score", "regex")
+
+T = TypeVar("T")
+
+
+def read_command(
+    top: Fields, name: str, default_timeout: float, of_query: tuple[str, ...], notes: Notes
+) -> Command | None:
+    """The command at ``name`` of ``top``; None where there is none.
+
+    ``of_query`` are the fields of a query that its words and its directory may name.
+    """
+    fields = top.child(name, _COMMAND_KEYS)
+    if fields is None:
+        return None
+    if isinstance(fields.raw("command"), str):
+        fields.fault(
+            "command", 'must be a list of words, ["tool", "--flag", "{{.Query}}"]; no shell reads it'
+        )
+        return None
+    words = fields.texts("command")
+    known = (*EVERYWHERE, *of_query)
+    argv = [read_template(notes, fields.place(f"command[{n}]"), word, known) for n, word in enumerate(words)]
+    folder, stdin = fields.text("dir"), fields.text("stdin")
+    stdin_known = (*EVERYWHERE, *(OF_QUERY if name == "search" else ()))
+    command = Command(
+        tuple(template for template in argv if template is not None),
+        _timeout(fields, default_timeout),
+        dir=read_template(notes, fields.place("dir"), folder, known) if folder else None,
+        stdin=read_template(notes, fields.place("stdin"), stdin, stdin_known) if stdin else None,
+        ok_exit=frozenset(fields.wholes("ok_exit")) if "ok_exit" in fields else None,
+    )
+    if words and not words[0].strip():
+        fields.fault("command[0]", "is blank; it names the program")
+    if not words and name != "index":
+        fields.fault("command", "is empty")
+    return command if words else None
+
+
+def read_parse(top: Fields, mode: str, notes: Notes) -> Parse | None:
+    """The parse rules of ``top``; None where there are none, which is a fault."""
+    fields = top.child("parse", _PARSE_KEYS)
+    if fields is None:
+        if "parse" not in top:
+            top.fault("parse", "missing; it says how the output of a search is read")
+        return None
+    shape = one_of(fields, "format", FORMATS)
+    if shape is None:
+        if "format" not in fields:
+            fields.fault("format", f"missing; it is one of {', '.join(FORMATS)}")
+        return None
+    if mode == PERSISTENT and shape != JSON:
+        fields.fault(
+            "format", f"must be json in persistent mode, where a reply is one JSON line, not {shape!r}"
+        )
+    texts = {name: fields.text(name) for name in ("results", "path", "start", "end", "text", "score")}
+    regex = _regex(fields, notes) if shape == REGEX else None
+    if shape != REGEX and not texts["path"].strip():
+        fields.fault("path", "missing; it is the dotted path to a result's file")
+    return Parse(shape, regex=regex, **texts)
+
+
+def one_of(fields: Fields, name: str, known: tuple[str, ...]) -> str | None:
+    """The text at ``name`` if it is one of ``known``; None where it is absent, blank or unknown."""
+    text = fields.text(name)
+    if text and text not in known:
+        fields.fault(name, f"{text!r} is unknown{closest(text, known)} (known: {', '.join(known)})")
+    return text if text in known else None
+
+
+def read_template(notes: Notes, place: str, text: str, known: tuple[str, ...]) -> Template | None:
+    """The template at ``place``, which may name the ``known`` fields; None where it has faults."""
+    template = _checked(notes, place, parse_template, text)
+    if template is None:
+        return None
+    early = sorted(template.fields - set(known), key=OF_QUERY.index)
+    if early:
+        shown = ", ".join(f"{{{{.{name}}}}}" for name in early)
+        notes.fault(place, f"{shown} is not known here: there is no query yet")
+    return template
+
+
+def _regex(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
+    text = fields.text("regex")
+    if not text:
+        fields.fault("regex", "missing; the format regex needs one, with a group (?P<path>…)")
+        return None
+    beyond = beyond_re2(text)
+    if beyond is not None:
+        notes.warnings.append(
+            f"{fields.place('regex')}: {beyond} is read here, but not by RE2 in the original"
+        )
+    return _checked(notes, fields.place("regex"), compile_expression, text)
+
+
+def _timeout(fields: Fields, default: float) -> float:
+    value = fields.raw("timeout")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        fields.fault("timeout", f'a bare number is no duration; write "{value}s"')
+        return default
+    text = fields.text("timeout")
+    try:
+        return (parse_duration(text) if text else 0.0) or default
+    except ValueError as error:
+        fields.fault("timeout", str(error))
+        return default
+
+
+def _checked(notes: Notes, place: str, make: Callable[[str], T], text: str) -> T | None:
+    try:
+        return make(text)
+    except ValueError as error:
+        notes.fault(place, str(error))
+        return None

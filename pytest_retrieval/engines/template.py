@@ -1,0 +1,88 @@
+"""Templates of a description: plain fields of Go's text/template, replaced within one word."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_retrieval.errors import closest
+
+#: Known wherever a template may stand; ``Here`` and ``Python`` are additions to the original's.
+EVERYWHERE = ("Root", "Name", "Lang", "State", "Here", "Python")
+#: Known once a query is asked.
+OF_QUERY = ("Query", "K", "N", "PerFile")
+FIELDS = (*EVERYWHERE, *OF_QUERY)
+
+_ACTION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_FIELD = re.compile(r"\s*(json\s+)?\.(\w+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A placeholder: ``{{.NAME}}``, or ``{{json .NAME}}`` (an addition) for the value as a JSON string."""
+
+    name: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with placeholders; ``text`` is as written."""
+
+    text: str
+    parts: tuple[str | Field, ...]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of its placeholders."""
+        return frozenset(part.name for part in self.parts if isinstance(part, Field))
+
+    def render(self, values: Mapping[str, str]) -> str:
+        """The text with every placeholder replaced; nothing in a value is read as a template."""
+        return "".join(part if isinstance(part, str) else _value(part, values) for part in self.parts)
+
+
+def parse_template(text: str) -> Template:
+    """The template that ``text`` is.
+
+    Raises:
+        ValueError: an action is no plain field, a field is unknown, or braces are not closed.
+    """
+    parts: list[str | Field] = []
+    end = 0
+    for action in _ACTION.finditer(text):
+        parts += [text[end : action.start()], _field(action)]
+        end = action.end()
+    parts.append(text[end:])
+    if any(isinstance(part, str) and "{{" in part for part in parts):
+        raise ValueError(f"a {{{{ is not closed in {text!r:.80}")
+    return Template(text, tuple(part for part in parts if part))
+
+
+def _field(action: re.Match[str]) -> Field:
+    found = _FIELD.fullmatch(action[1])
+    if found is None:
+        bare = action[1].strip()
+        hint = f"; did you mean {{{{.{bare}}}}}?" if bare in FIELDS else ""
+        raise ValueError(
+            f"unsupported template action {action[0]!r:.80}{hint} (only plain fields are read, such as "
+            "{{.Root}}, and {{json .Query}})"
+        )
+    name = found[2]
+    if name not in FIELDS:
+        known = ", ".join(f".{field}" for field in FIELDS)
+        raise ValueError(f"unknown template field {{{{.{name}}}}}{_closest_field(name)} (known: {known})")
+    return Field(name, quoted=found[1] is not None)
+
+
+def _closest_field(name: str) -> str:
+    """The nearest field: letter case first, for it is the likeliest slip."""
+    same = [field for field in FIELDS if field.lower() == name.lower()]
+    return f"; did you mean {same[0]!r}?" if same else closest(name, FIELDS)
+
+
+def _value(field: Field, values: Mapping[str, str]) -> str:
+    value = values[field.name]
+    return json.dumps(value) if field.quoted else value
