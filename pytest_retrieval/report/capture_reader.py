@@ -79,7 +79,12 @@ def verify(path: Path) -> Verification:
     Raises:
         UsageError: the file cannot be read.
     """
-    verifier = _Verifier(_read(path))
+    return examine(_read(path))
+
+
+def examine(data: bytes) -> Verification:
+    """Check a capture of these bytes."""
+    verifier = _Verifier(data)
     verifier.check()
     return verifier.found
 
