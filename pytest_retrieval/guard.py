@@ -3,7 +3,8 @@
 Every program runs in a group of its own, where no signal to its starter's group reaches it. So a process that
 starts its first program also starts a guard: this file, run as a script, which reads from a pipe which groups
 start and end. When the guard's parent is gone, however it went, the guard kills the groups that are left, and
-ends. It is the one process that may outlive a run, by moments.
+ends. It is the one process that may outlive a run, by moments. A program escapes it only where its starter is
+killed in the moment between the start and the line that reports it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def _start() -> int:
         argv = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
         silenced = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
         actions = [(os.POSIX_SPAWN_DUP2, reading, 0), *silenced]
-        os.posix_spawn(sys.executable, argv, os.environ, file_actions=actions, setsigmask=_BLOCKED)
+        # A group of its own and blocked signals from its first moment on: what ends this process spares it.
+        os.posix_spawn(
+            sys.executable, argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=_BLOCKED
+        )
     except BaseException:
         os.close(writing)
         raise
@@ -68,9 +72,7 @@ def _forget() -> None:
 
 def watch(parent: int, pipe: int) -> None:
     """Be the guard of the process ``parent``, which writes ``+GROUP`` and ``-GROUP`` lines into ``pipe``."""
-    with contextlib.suppress(OSError):
-        os.setsid()
-        os.chdir("/")
+    os.chdir("/")
     for group in _left(parent, pipe):
         with contextlib.suppress(OSError):
             os.killpg(group, signal.SIGKILL)

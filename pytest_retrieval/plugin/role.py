@@ -5,6 +5,7 @@ Kept light: until a bench item is collected or one of our options is given, no o
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -47,6 +48,9 @@ class Role:
             from pytest_retrieval.plugin.session import BenchSession
 
             self._exits.enter_context(interrupted_by_sigterm())
+            # A worker whose controller is gone fails before it comes to unconfigure.
+            atexit.register(self.close)
+            self._exits.callback(atexit.unregister, self.close)
             self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
         return self.config.stash[BENCH]
 
@@ -90,6 +94,7 @@ class Role:
         What runs that were killed have left goes first.
         """
         from pytest_retrieval.plugin.gathering import Gathering
+        from pytest_retrieval.plugin.records import Records
         from pytest_retrieval.snapshots.scratch import sweep
 
         try:
@@ -97,10 +102,13 @@ class Role:
             if not plan.entries:
                 return
             self.bench.open()
+            sweep()
+            records = Records(self.bench, plan)
+            records.open()
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
-        sweep()
-        self.gathering = Gathering(self.bench, plan)
+        self.bench.witness = records.witness
+        self.gathering = Gathering(self.bench, plan, records)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.bench.expect(plan)
 

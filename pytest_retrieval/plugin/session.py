@@ -9,20 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval import resources
-from pytest_retrieval.bench.judge import Judge, Outcome
+from pytest_retrieval.bench.judge import Judge, Outcome, Witness
+from pytest_retrieval.bench.latency import LatencyJudge
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
-from pytest_retrieval.model import Capabilities, Sample, SampleFile
+from pytest_retrieval.model import Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.plan import Entry, Plan
+from pytest_retrieval.plugin.roster import Roster
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
 from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
@@ -37,9 +39,8 @@ from pytest_retrieval.store.store import Store
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_retrieval.arms.registry import ArmSpec
-
 NOTICE = "store-notice"  # in the run's folder
+ASKING = ("corvint", "snapshot-latency", "context-packets")  # options that say what arms must be able to do
 MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
 
 
@@ -52,7 +53,10 @@ class Case:
 
 
 class BenchSession:
-    """See the module's text; ``run_path`` is the private folder that all processes of the run share."""
+    """See the module's text; ``run_path`` is the private folder that all processes of the run share.
+
+    ``witness`` is told of every answer. ``void`` is why the run may publish no report, if so.
+    """
 
     def __init__(self, config: pytest.Config, run_path: Path) -> None:
         self.config = config
@@ -65,6 +69,8 @@ class BenchSession:
         self._asked: set[tuple[object, ...]] = set()
         self._rows: dict[tuple[str, int], str] = {}
         self._folder: RunFolder | None = None
+        self.witness: Witness | None = None
+        self.void: str | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -74,7 +80,15 @@ class BenchSession:
     @cached_property
     def judge(self) -> Judge:
         """The grading loop over the chosen arms; arms are built at their first query."""
-        return Judge(self.settings.arms, self.settings.limit)
+        settings = self.settings
+        if settings.snapshot_latency:
+            return LatencyJudge(settings.arms, settings.limit, self.roster.observed, self.witness)
+        return Judge(settings.arms, settings.limit, self.witness)
+
+    @cached_property
+    def roster(self) -> Roster:
+        """What the chosen arms say of themselves."""
+        return Roster(self.settings.arms)
 
     @cached_property
     def store(self) -> Store | None:
@@ -83,9 +97,15 @@ class BenchSession:
         return None if settings.store is None else Store(settings.store, settings.store_limit, self._notice)
 
     def notices(self) -> list[str]:
-        """What any process of the run had to say of its store: one line at most, the first one's."""
+        """What any process of the run had to say of its store, one line at most; and of matched calls."""
         path = self.run_path / NOTICE
-        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        said = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        judge = self.__dict__.get("judge")
+        if isinstance(judge, LatencyJudge) and judge.differing:
+            said.append(
+                f"snapshot latency: {judge.differing} matched calls differ in some byte of their output"
+            )
+        return said
 
     def _notice(self, line: str) -> None:
         with suppress(OSError), (self.scratch / NOTICE).open("x", encoding="utf-8") as target:
@@ -106,6 +126,8 @@ class BenchSession:
         settings = self.settings
         if settings.report is not None:
             check_writable(settings.report)
+        if any(options.from_command_line(self.config, name) for name in ASKING):
+            self._check_mode()
         if options.from_command_line(self.config, "snapshot"):
             for named in settings.snapshots:
                 check_source(named)
@@ -117,6 +139,25 @@ class BenchSession:
         """Hold the run's folder, and make sure that the report can be written, before the first item runs."""
         _ = self.scratch
         check_writable(self.report_path())
+        self._check_mode()
+
+    def _check_mode(self) -> None:
+        """Check what the options ask of the arms together, and that the programs of the arms are there."""
+        settings, option = self.settings, self.config.option
+        _ = self.roster.arms
+        asked = {
+            "snapshot-latency": settings.snapshot_latency,
+            "context-packets": settings.capture is not None,
+        }
+        for name in (name for name, wanted in asked.items() if wanted):
+            try:
+                _ = self.roster.observed
+            except UsageError as error:
+                raise UsageError(f"--retrieval-{name}: {error}") from None
+            if getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
+                raise UsageError(f"--retrieval-{name} measures in one process: leave -n and --dist out")
+            if settings.registration is None:
+                raise UsageError(f"--retrieval-{name} needs --report FILE or --retrieval-registration FILE")
 
     def check_plan(self, plan: Plan) -> None:
         """Check what was collected, and that there are the tasks and groups that options name."""
@@ -188,10 +229,6 @@ class BenchSession:
             known[entry.source] = self._files[Path(path), default] = again
         return known[entry.source].samples[entry.row]
 
-    def arm_facts(self) -> dict[str, dict[str, Any]]:
-        """What each arm declares of itself, by label; an arm that cannot even be made declares nothing."""
-        return {spec.label: declared(spec) for spec in self.settings.arms}
-
     def report_path(self) -> Path:
         """Where the report goes; the default folder is made."""
         return self.settings.report or default_report(report_root(self.config))
@@ -239,6 +276,11 @@ class BenchSession:
             for source in named:
                 shown = shown_from(self.config.rootpath, source.source)
                 self._shown_sources[catalog, source.name] = shown
+                self.plan.explicit.setdefault(source.name, (source.source, shown))
+            for corpus in corpora:
+                place, view = split_view(corpus)
+                shown = self._shown(Path(place).absolute()) + (f"?view={view}" if view else "")
+                self.plan.corpora.setdefault(shown, corpus)
         return self._catalogs[key]
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
@@ -304,18 +346,3 @@ def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not values or not all(isinstance(text, str | Path) and str(text) for text in values):
         raise UsageError(f"marker retrieval: {name} must be a text or a list of texts, not {value!r:.80}")
     return tuple(str(text) for text in values)
-
-
-def declared(spec: ArmSpec) -> dict[str, Any]:
-    """Name, version and capabilities of an arm, made once only to be asked."""
-    try:
-        arm = spec.create()
-        return {
-            "name": str(getattr(arm, "name", "") or spec.label),
-            "version": str(getattr(arm, "version", "unknown")),
-            "capabilities": asdict(arm.capabilities),
-            **({"baseline": True} if getattr(arm, "baseline", False) else {}),
-        }
-    # An arm that cannot be made or asked is a fault on each of its rows, with its reason; here it is mute.
-    except (Exception, SystemExit):  # noqa: BLE001
-        return {"name": spec.label, "version": "unknown", "capabilities": asdict(Capabilities())}

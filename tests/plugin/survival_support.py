@@ -72,7 +72,8 @@ class Wild(Steady):
         """Run a program that never ends, with a child of its own, beside a work tree."""
         assert (self.snapshot.worktree() / ".git").is_dir()
         mark(rest)
-        run(["sh", "-c", 'sleep 600 & echo > "$0"; sleep 600', str(MARKS / "program")], timeout=600)
+        script = 'sleep 600 & sleep 0.3; echo > "$0"; sleep 600'  # by then its starter knows that it runs
+        run(["sh", "-c", script, str(MARKS / "program")], timeout=600)
 
     def tree(self, rest):
         assert (self.snapshot.worktree() / ".git").is_dir()

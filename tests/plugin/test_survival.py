@@ -86,15 +86,15 @@ def test_a_killed_worker_loses_the_item_that_it_ran(
 
 
 def test_the_programs_and_work_trees_of_a_killed_worker_go_with_it(tmp_path: Path) -> None:
-    project = Project(tmp_path, {13: "hang", 14: "wait"})
+    project = Project(tmp_path, {0: "wait", 1: "hang"})
     session = project.start("-n2")
-    worker, _, _ = project.wait_for("m013", "m014", "program")
+    _, worker, _ = project.wait_for("m000", "m001", "program")
     os.kill(worker, signal.SIGKILL)
     wait_until(lambda: not project.programs("sleep"), "the end of the worker's programs")
     (project.marks / "go").touch()
     done = session.end()
     assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
-    assert [lost["id"] for lost in project.read_report()["selection"]["lost"]] == ["s013"]
+    assert [lost["id"] for lost in project.read_report()["selection"]["lost"]] == ["s001"]
     project.assert_nothing_is_left()
 
 
@@ -136,8 +136,16 @@ def test_workers_that_die_in_every_item(tmp_path: Path, words: tuple[str, ...], 
     project.assert_nothing_is_left()
 
 
-def test_a_killed_controller(tmp_path: Path) -> None:
-    """Its workers end by themselves, and the next run removes what it left, but spares a run that lives."""
+def test_the_workers_of_a_killed_controller_end_by_themselves(tmp_path: Path) -> None:
+    project = Project(tmp_path, {13: "hang"})
+    session = project.start("-n2")
+    project.wait_for("m013", "program")
+    session.process.kill()
+    session.end()
+    project.assert_nothing_is_left()
+
+
+def test_the_next_run_removes_what_a_killed_one_left_and_spares_one_that_lives(tmp_path: Path) -> None:
     (tmp_path / "living").mkdir()
     (tmp_path / "killed").mkdir()
     killed = Project(tmp_path / "killed", {13: "hang"})
@@ -145,10 +153,9 @@ def test_a_killed_controller(tmp_path: Path) -> None:
     other = living.start("-n1", TMPDIR=str(killed.temporary))
     living.wait_for("m013")
     before = roots(killed)
-
-    session = killed.start("-n2")
+    session = killed.start("-n0")
     killed.wait_for("m013", "program")
-    session.process.kill()
+    session.signal_group(signal.SIGKILL)
     session.end()
     wait_until(lambda: not killed.programs("sleep"), "the end of the killed run's programs")
     assert len(roots(killed)) == 2
