@@ -136,7 +136,7 @@ class Group:
                     pipe.close()
 
     def left_behind(self) -> int:
-        """How many processes a traced program has left at its end; those that are just ending do not count."""
+        """How many processes a traced program left at its end; those that are just ending do not count."""
         return 0 if self._mark is None else len(remaining(self.process.pid, self._mark, DRAIN))
 
     def exited(self) -> bool:
