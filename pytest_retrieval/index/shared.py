@@ -11,7 +11,7 @@ from pytest_retrieval.index.statistics import Statistics
 if TYPE_CHECKING:
     from pytest_retrieval.snapshots.base import Snapshot
 
-KEPT = 2  # indexes; items are ordered by snapshot, so an older one is rarely asked for again
+KEPT = 1  # index; items are ordered by snapshot, so an older one is rarely asked for again
 
 
 class Indexes:
