@@ -29,8 +29,8 @@ Rows = NDArray[np.intp]
 class Samples:
     """All samples of a run, in one order.
 
-    ``column(label, measure)`` gives an arm's values, NaN where a sample has none; ``clusters`` are their cluster
-    fields and ``repositories`` their repositories.
+    ``column(label, measure)`` gives an arm's values, NaN where a sample has none; ``clusters`` are their
+    cluster fields and ``repositories`` their repositories.
     """
 
     column: Callable[[str, str], NDArray[np.float64]]

@@ -12,7 +12,7 @@ pytest_plugins = ["pytester"]
 
 SAMPLES = "--samples=release/benchmark/mini/samples.jsonl"
 KNOWN = "alphabet, bm25, bm25:all, bm25:ident, grep, grep-ident*package.module:Object"
-FORM = "(the form is: ARM [[]@ GROUP]: MEASURE*)"
+FORM = "(the form is: ARM [[]- ARM] [[]@ GROUP]: MEASURE*)"
 
 MISTAKES = {
     "an unknown arm": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 import math
 from typing import Any
 
@@ -17,12 +18,13 @@ SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"
 
 
 def slow_number(number: float) -> str:
-    """ECMAScript's Number::toString from the digits of ``%.17e`` and shorter, tried in turn."""
+    """ECMAScript's Number::toString from the digits of ``repr``, which are the shortest, placed by hand."""
     if number == 0:
         return "0"
-    precision = next(p for p in range(18) if float(f"{abs(number):.{p}e}") == abs(number))
-    mantissa, exponent = f"{abs(number):.{precision}e}".split("e")
-    digits, power = mantissa.replace(".", "").rstrip("0"), int(exponent)
+    _, figures, exponent = Decimal(repr(abs(number))).as_tuple()
+    assert isinstance(exponent, int)
+    power = len(figures) - 1 + exponent
+    digits = "".join(map(str, figures)).rstrip("0")
     sign = "-" if number < 0 else ""
     if -7 < power < 0:
         return f"{sign}0.{'0' * (-power - 1)}{digits}"
