@@ -6,9 +6,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
 
@@ -21,6 +21,11 @@ from pytest_retrieval.snapshots.zstd import open_plain_or_zstd
 LINE_LIMIT = 64 << 20
 # A row can only be of kind "file" if it spells that word, or a letter of it as an escape.
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:6[69cC5])")
+# How a builder writes a symbol: keys sorted, so the kind is known before the text is looked at.
+_SYMBOL = re.compile(
+    rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?"end_line": ?\d+, ?"kind": ?"symbol", ?"'
+)
+_OWN_KEYS = re.compile(rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BOM = b"\xef\xbb\xbf"
 
@@ -46,22 +51,70 @@ def read_chunk_file(path: Path, shown: str | None = None) -> Tree:
 
 def read_rows(reader: BinaryIO, shown: str) -> Tree:
     """The tree of the rows in ``reader``; raises as :func:`read_chunk_file` does."""
-    return _tree(file_rows(reader, shown), shown)
+    return _tree(_reader.rows(reader, shown), shown)
 
 
-def file_rows(reader: BinaryIO, shown: str) -> Iterator[tuple[str, str]]:
-    """Path and text of each row of kind ``file``, in file order, paths unchecked; other rows are skipped."""
-    for number, line in _lines(reader, shown):
-        if not may_be_file_row(line):
-            continue
-        row = _parse(line, f"{shown}:{number}")
-        if row.get("kind") != "file":
-            continue
-        path, text = row.get("path"), row.get("text")
-        for field, value in (("path", path), ("text", text)):
-            if not isinstance(value, str):
-                raise SnapshotError(f"{shown}:{number}: field {field!r} of a file row must be a string")
-        yield str(path), str(text)
+class FileRow(NamedTuple):
+    """A row of kind ``file`` as a tree takes it."""
+
+    file: TreeFile
+    content: bytes
+    cut: bool
+
+
+class RowReader:
+    """Reads rows of kind ``file``; those of the latest tree are known again without being parsed.
+
+    Neighbouring snapshots share nearly all rows but for the commit and the row's own id, which come first and
+    decide nothing.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[bytes, FileRow | None] = {}
+
+    def rows(self, reader: BinaryIO, shown: str) -> Iterator[FileRow | None]:
+        """Each row of kind ``file`` in file order, None for one whose path is refused; others are skipped.
+
+        Raises:
+            SnapshotError: a line is no JSON object, or a file row without its path or text.
+        """
+        seen: dict[bytes, FileRow | None] = {}
+        for number, line in _lines(reader, shown):
+            if not may_be_file_row(line):
+                continue
+            known = _OWN_KEYS.match(line)
+            key = b"" if known is None else line[known.end() :]
+            if key in self._latest:
+                row = self._latest[key]
+            else:
+                found = _path_and_text(_parse(line, f"{shown}:{number}"), f"{shown}:{number}")
+                if found is None:
+                    continue
+                row = _file_row(*found)
+            if known is not None:
+                seen[key] = row
+            yield row
+        self._latest = seen
+
+
+def _path_and_text(row: Mapping[str, Any], place: str) -> tuple[str, str] | None:
+    """What a row says of its file; None for a row of another kind."""
+    if row.get("kind") != "file":
+        return None
+    path, text = row.get("path"), row.get("text")
+    for field, value in (("path", path), ("text", text)):
+        if not isinstance(value, str):
+            raise SnapshotError(f"{place}: field {field!r} of a file row must be a string")
+    return str(path), str(text)
+
+
+def _file_row(path: str, text: str) -> FileRow | None:
+    if not is_safe(path):
+        return None
+    content = _encoded(text)
+    digest = hashlib.sha256(content).hexdigest()
+    file = TreeFile(path, len(content), digest, is_text(len(content), content))
+    return FileRow(file, content, is_cut(text))
 
 
 def copy_file_rows(reader: BinaryIO, writer: Writer, shown: str) -> None:
@@ -75,11 +128,17 @@ def may_be_file_row(line: bytes) -> bool:
     """Whether a line must be parsed: False is certain to be an object of another kind, or no row at all.
 
     Six rows in seven describe symbols, so they are told apart by bytes: inside a string the quotes of
-    ``"file"`` would be escaped, and every other spelling of the word has an escaped letter.
+    ``"file"`` would be escaped, and every other spelling of the word has an escaped letter. A row that starts
+    as builders write symbols is believed at once; it could only be a file by naming its kind twice.
     """
+    if line.endswith(b"}") and _SYMBOL.match(line) is not None:
+        return False
     if b'"file"' in line or (b"\\u00" in line and _ESCAPED_LETTER.search(line) is not None):
         return True
     return not (line.startswith(b"{") and line.endswith(b"}"))
+
+
+_reader = RowReader()
 
 
 def _lines(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
@@ -110,33 +169,25 @@ def _parse(line: bytes, place: str) -> dict[str, Any]:
     return row
 
 
-def _tree(rows: Iterable[tuple[str, str]], shown: str) -> Tree:
+def _tree(rows: Iterable[FileRow | None], shown: str) -> Tree:
     """The last text of each path that may be taken, each distinct text held once."""
-    taken: dict[str, tuple[TreeFile, bool]] = {}
-    held: dict[str, bytes] = {}
+    taken: dict[str, FileRow] = {}
     dropped: Counter[str] = Counter()
-    for path, text in rows:
-        if not is_safe(path):
+    for row in rows:
+        if row is None:
             dropped["refused path"] += 1
-            continue
-        content = _encoded(text)
-        digest = hashlib.sha256(content).hexdigest()
-        held[digest] = content
-        taken[path] = TreeFile(path, len(content), digest, is_text(len(content), content)), is_cut(text)
+        else:
+            taken[row.file.path] = row
     for path in folders(taken):
         if taken.pop(path, None) is not None:
             dropped["both file and folder"] += 1
     if not taken:
         refused = f" ({dropped.total()} rows are refused)" if dropped else ""
         raise SnapshotError(f"{shown}: no row of kind 'file'{refused}; a chunk file has one for each file")
-    files = tuple(file for file, _ in taken.values())
-    cut = frozenset(path for path, (_, is_short) in taken.items() if is_short)
-    return Tree(files, _contents(files, held), "chunks", cut, dropped)
-
-
-def _contents(files: Iterable[TreeFile], held: dict[str, bytes]) -> MemoryContents:
-    """Only what the files need: a row that a later one replaced leaves its text behind."""
-    return MemoryContents({file.digest: held[file.digest] for file in files})
+    files = tuple(row.file for row in taken.values())
+    cut = frozenset(path for path, row in taken.items() if row.cut)
+    held = {row.file.digest: row.content for row in taken.values()}
+    return Tree(files, MemoryContents(held), "chunks", cut, dropped)
 
 
 def _encoded(text: str) -> bytes:

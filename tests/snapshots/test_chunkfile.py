@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.base import MemoryContents, Snapshot
-from pytest_retrieval.snapshots.chunkfile import copy_file_rows, file_rows, may_be_file_row, read_chunk_file
+from pytest_retrieval.snapshots.chunkfile import RowReader, copy_file_rows, may_be_file_row, read_chunk_file
+from pytest_retrieval.snapshots.paths import is_safe
 
 
 def row(path: str, text: str, kind: str = "file", **more: object) -> bytes:
@@ -100,12 +101,45 @@ def test_skipping_agrees_with_a_parser(fields: dict[str, Any], ascii_only: bool,
 )
 def test_the_rows_are_those_of_the_standard_parser(rows: list[tuple[str, str, str]]) -> None:
     lines = [row(path, text, kind) for kind, path, text in rows]
-    expected = [(path, text) for kind, path, text in rows if kind == "file"]
+    expected = [(path, text) if is_safe(path) else None for kind, path, text in rows if kind == "file"]
     data = b"".join(line + b"\n" for line in lines)
-    assert list(file_rows(io.BytesIO(data), "x")) == expected
+    assert taken(RowReader(), data) == expected
     copied = io.BytesIO()
     copy_file_rows(io.BytesIO(data), copied, "x")
-    assert list(file_rows(io.BytesIO(copied.getvalue()), "x")) == expected
+    assert taken(RowReader(), copied.getvalue()) == expected
+
+
+def taken(reader: RowReader, data: bytes) -> list[tuple[str, str] | None]:
+    rows = reader.rows(io.BytesIO(data), "x")
+    return [None if row is None else (row.file.path, row.content.decode()) for row in rows]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["a", "b"]),
+                st.sampled_from(["file", "symbol"]),
+                st.sampled_from(["p", "../p", "q"]),
+                st.sampled_from(["one", "two", '"file"']),
+            ),
+            max_size=6,
+        ),
+        max_size=4,
+    )
+)
+def test_rows_known_from_the_last_tree_are_read_as_new_ones(
+    trees: list[list[tuple[str, str, str, str]]],
+) -> None:
+    reader = RowReader()
+    for tree in trees:
+        keys = ("base_commit", "chunk_id", "end_line", "kind", "path", "text")
+        rows = [dict(zip(keys, (own, own, 1, *rest), strict=True)) for own, *rest in tree]
+        data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        expected = [
+            None if path == "../p" else (path, text) for _, kind, path, text in tree if kind == "file"
+        ]
+        assert taken(reader, data) == taken(RowReader(), data) == expected
 
 
 @pytest.mark.parametrize(
