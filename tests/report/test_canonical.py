@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 import math
+from decimal import Decimal
 from typing import Any
 
 import pytest
