@@ -1,0 +1,206 @@
+"""Any code-search tool as an arm, by the file that describes it: ``engine:FILE``, or ``engine:NAME``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.engine_calls import (
+    call,
+    check_end,
+    clean,
+    depth_values,
+    fixed_values,
+    query_values,
+    tree_values,
+)
+from pytest_retrieval.arms.engine_home import EngineHome
+from pytest_retrieval.arms.engine_identity import Identity, identify
+from pytest_retrieval.arms.engine_place import Built, Place
+from pytest_retrieval.arms.engine_talk import Talk, talk_of
+from pytest_retrieval.arms.program import one_line
+from pytest_retrieval.engines.collapse import Slot, collapse
+from pytest_retrieval.engines.description import Description
+from pytest_retrieval.engines.loading import find_description, load_description
+from pytest_retrieval.engines.output import OutputError, Reading, Result, read_output
+from pytest_retrieval.engines.trees import corpus_path, indexed_tree
+from pytest_retrieval.errors import ArmError
+from pytest_retrieval.model import NO_CACHE, Answer, Capabilities, Hit, Query
+from pytest_retrieval.snapshots.base import Snapshot
+
+_VERSION_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search found: ``reading`` as printed, ``slots`` with paths of the corpus.
+
+    ``outside`` are the printed paths that lie outside of the corpus.
+    """
+
+    output: bytes
+    reading: Reading
+    slots: tuple[Slot, ...]
+    outside: tuple[str, ...]
+
+
+class EngineArm(Arm):
+    """A tool that ``description`` drives.
+
+    ``built`` is what the index cost, None where there is none; ``tree`` which tree the tool searches;
+    ``last`` what the latest query found, for whoever needs more of it than the answer.
+    """
+
+    def __init__(self, description: Description, home: EngineHome) -> None:
+        self.description = description
+        self.home = home
+        self.capabilities = Capabilities(
+            spans=description.spans,
+            per_file=len(description.per_file) > 1,
+            tokens=description.has_tokens,
+            timeout=description.search.timeout,
+        )
+        self.built: Built | None = None
+        self.last: Found | None = None
+        self._identity: Identity | None = None
+        self._place: Place | None = None
+        self._talk: Talk | None = None
+        # An engine that is not there is a fault of each of its rows, told by prepare.
+        with contextlib.suppress(ArmError):
+            self._identity = self._identify()
+        self.version = "unknown" if self._identity is None else self._identity.shown
+
+    def prepare(self, snapshot: Snapshot) -> None:
+        """Put the tree in its place, build the index unless this session has it, and start what persists.
+
+        Raises:
+            ArmError: the tool is not there, or the index could not be built.
+        """
+        self.close()
+        super().prepare(snapshot)
+        identity = self._identity = self._identity or self._identify()
+        corpus = self.home.corpus(snapshot)
+        measured = (self.description.digest, identity.digest, repr(corpus))
+        self._place = Place(self.home, self.description.label, "\n".join(measured), snapshot)
+        self.tree = indexed_tree(self._place.checkout, corpus.subdirs)
+        self._values = tree_values(self.description, self.tree, corpus, self._place.state)
+        self.built = self._place.enter(self._index if self.description.keeps_state else None)
+        self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
+        depth = depth_values(self.home.limit, self.description)
+        self._talk = talk_of(self.description, {**self._values, **depth})
+        self._talk.start()
+
+    def rank(self, query: Query) -> Answer:
+        """The files that the tool found, each with the first lines it gave.
+
+        Raises:
+            ArmError: the search failed, its output cannot be read, or a result lies outside of the corpus.
+        """
+        found = self.search(query.text, query.limit + len(query.given), query.per_file)
+        if found.outside:
+            count, of = len(found.outside), len(found.reading.results)
+            raise ArmError(
+                f"{count} of {of} results lie outside the corpus, the first is {found.outside[0]!r:.200}"
+            )
+        return Answer(hits=tuple(map(_hit, found.slots)), state=_noticed(found.reading))
+
+    def search(self, text: str, files: int, per_file: int) -> Found:
+        """What the tool finds when asked for ``files`` files with up to ``per_file`` spans each.
+
+        Raises:
+            ArmError: the search failed, or its output cannot be read.
+        """
+        assert self._talk is not None
+        self.last = None
+        output = self._talk.ask({**self._values, **query_values(text, files, per_file, self.description)})
+        try:
+            reading = read_output(output, self.description)
+        except OutputError as error:
+            raise ArmError(str(error)) from error
+        self.last = self._settled(output, reading, files, per_file)
+        return self.last
+
+    def inspect(self) -> None:
+        """Look at the tree after a query; one that was written into is restored.
+
+        Raises:
+            ArmError: something was written into the tree.
+        """
+        dirt = None if self._place is None else self._place.changes()
+        if self._place is not None and dirt is not None:
+            self._place.restore()
+            raise ArmError(dirt)
+
+    def close(self) -> None:
+        """End the tool's process, and let go of the tree."""
+        talk, self._talk = self._talk, None
+        place, self._place = self._place, None
+        try:
+            if talk is not None:
+                talk.close()
+        finally:
+            if place is not None:
+                place.leave()
+
+    def _settled(self, output: bytes, reading: Reading, files: int, per_file: int) -> Found:
+        strip = self.description.strip_prefix
+        prefix = "" if strip is None else strip.render(self._values)
+        inside, outside = [], []
+        for result in reading.results:
+            path = corpus_path(result.path, self.tree, prefix)
+            if path is None:
+                outside.append(result.path)
+            else:
+                known = path if path in self.snapshot else clean(path)
+                inside.append(Result(known, result.lines, result.text, result.score))
+        return Found(output, reading, tuple(collapse(inside, files, per_file)), tuple(outside))
+
+    def _index(self) -> float:
+        """Run the index command; its seconds."""
+        command = self.description.index
+        if command is None:
+            return 0.0
+        done = call(self.description, command, self._values)
+        check_end(done, command, may_find_nothing=False)
+        return done.wall
+
+    def _identify(self) -> Identity:
+        said, values = None, fixed_values(self.description)
+        command = self.description.version
+        if command is not None:
+            values |= {"Root": "", "Name": "", "Lang": "", "State": ""}
+            done = call(self.description, command, values)
+            check_end(done, command, may_find_nothing=False)
+            first = (done.stdout or done.stderr).strip().partition(b"\n")[0]
+            said = one_line(first, limit=_VERSION_SHOWN)
+        return identify(self.description, values, said)
+
+
+def engine_arm(text: str, home: EngineHome) -> tuple[str, Callable[[], Arm]]:
+    """The label and the maker of the arm ``engine:TEXT``.
+
+    Raises:
+        UsageError: there is no such description, or it has faults.
+    """
+    description = load_description(find_description(text), text)
+    return description.label, lambda: EngineArm(description, home)
+
+
+def _hit(slot: Slot) -> Hit:
+    if not slot.lines:
+        return Hit(slot.path, slot.score)
+    return Hit(slot.path, slot.score, slot.lines[0].start, slot.lines[0].end)
+
+
+def _noticed(reading: Reading) -> str | None:
+    """What was dropped or mended in reading, counted; None where nothing was."""
+    counts = {
+        "unparsed lines": reading.unparsed_lines,
+        "results without a path": reading.unparsed_results,
+        "bad spans": reading.bad_spans,
+        "coloured paths": reading.coloured,
+        "undecodable bytes": reading.undecodable,
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or None

@@ -1,0 +1,141 @@
+"""How an engine is asked: one process per query, or one process for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pytest_retrieval.arms.engine_calls import (
+    OUTPUT_LIMIT,
+    call,
+    check_end,
+    clean,
+    environment,
+    folder,
+    words,
+)
+from pytest_retrieval.dialogue import Dialogue
+from pytest_retrieval.engines.description import ONESHOT, Description
+from pytest_retrieval.errors import ArmError
+from pytest_retrieval.process import ProgramError
+
+RESTARTS = 2  # of a persistent process on one tree: the third would be the end
+
+
+class Talk(Protocol):
+    """A way of asking; ``values`` are all template fields of a query."""
+
+    def start(self) -> None:
+        """Get ready for queries.
+
+        Raises:
+            ArmError: the program cannot be started.
+        """
+
+    def ask(self, values: Mapping[str, str]) -> bytes:
+        """The output that answers a query.
+
+        Raises:
+            ArmError: there is none.
+        """
+
+    def close(self) -> None:
+        """End whatever runs."""
+
+
+def talk_of(description: Description, values: Mapping[str, str]) -> Talk:
+    """The way of asking that ``description`` says; ``values`` are the fields of the tree and of the depth."""
+    return (OneShot if description.mode == ONESHOT else Persistent)(description, values)
+
+
+class OneShot:
+    """Each query starts the tool anew, and its start is part of the query's time."""
+
+    def __init__(self, description: Description, values: Mapping[str, str]) -> None:
+        self._description = description
+
+    def start(self) -> None:
+        """Nothing: there is no process between queries."""
+
+    def ask(self, values: Mapping[str, str]) -> bytes:
+        """The standard output of a search; see :class:`Talk`."""
+        command = self._description.search
+        done = call(self._description, command, values)
+        check_end(done, command, may_find_nothing=True)
+        return done.stdout
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+class Persistent:
+    """One process answers a line per query; after a fault it is started anew, :data:`RESTARTS` times."""
+
+    def __init__(self, description: Description, values: Mapping[str, str]) -> None:
+        self._description = description
+        self._values = values
+        self._dialogue: Dialogue | None = None
+        self._asked = 0
+        self._faults: list[str] = []
+
+    def start(self) -> None:
+        """Start the process unless it runs; see :class:`Talk`."""
+        if len(self._faults) > RESTARTS:
+            raise ArmError(f"given up after {RESTARTS} restarts; the last fault: {self._faults[-1]}")
+        if self._dialogue is None:
+            command = self._description.search
+            variables = environment(self._description, self._values)
+            argv = words(command, self._values, variables)
+            try:
+                self._dialogue = Dialogue(argv, cwd=folder(command, self._values), environment=variables)
+            except ProgramError as error:
+                raise ArmError(str(error)) from error
+
+    def ask(self, values: Mapping[str, str]) -> bytes:
+        """The line that answers; see :class:`Talk`."""
+        self.start()
+        assert self._dialogue is not None
+        self._asked += 1
+        line = self._request(values)
+        try:
+            reply = self._dialogue.ask(line, timeout=self._description.search.timeout, limit=OUTPUT_LIMIT)
+            self._check(reply)
+        except ProgramError as error:
+            self._dialogue.kill()
+            self._dialogue = None
+            self._faults.append(str(error))
+            raise ArmError(str(error)) from error
+        return reply
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        dialogue, self._dialogue = self._dialogue, None
+        if dialogue is not None:
+            dialogue.close()
+
+    def _request(self, values: Mapping[str, str]) -> bytes:
+        template = self._description.search.stdin
+        if template is not None:
+            line = template.render(values).removesuffix("\n")
+            if "\n" in line:
+                raise ArmError("search.stdin came out as several lines; write {{json .Query}} for one")
+        else:
+            query = {
+                "id": self._asked,
+                "query": values["Query"],
+                "k": int(values["K"]),
+                "n": int(values["N"]),
+                "per_file": int(values["PerFile"]),
+            }
+            line = json.dumps(query)
+        return clean(line).encode("utf-8")
+
+    def _check(self, reply: bytes) -> None:
+        """Refuse a line that is no JSON, or that answers another query: the process is out of step then."""
+        try:
+            document: Any = json.loads(reply)
+        except (ValueError, RecursionError) as error:
+            raise ProgramError(f"the reply is no JSON ({error}): {reply[:120]!r}") from error
+        if isinstance(document, dict) and document.get("id", self._asked) != self._asked:
+            raise ProgramError(f"the reply has the id {document['id']!r:.40}, the request had {self._asked}")
