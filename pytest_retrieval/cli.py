@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_retrieval import __version__, resources, store_cli
+from pytest_retrieval import __version__, engine_cli, resources, store_cli
 from pytest_retrieval.errors import ReportError, RetrievalError, UsageError, closest
 
 USAGE = 2
@@ -193,6 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     exporting.set_defaults(command=export)
     store_cli.add_parser(commands)
+    engine_cli.add_parser(commands)
 
     capturing = commands.add_parser("capture", help="look at a file of --retrieval-context-packets")
     actions = capturing.add_subparsers(required=True, metavar="ACTION")

@@ -40,7 +40,6 @@ class Found:
     ``outside`` are the printed paths that lie outside of the corpus.
     """
 
-    output: bytes
     reading: Reading
     slots: tuple[Slot, ...]
     outside: tuple[str, ...]
@@ -50,7 +49,8 @@ class EngineArm(Arm):
     """A tool that ``description`` drives.
 
     ``built`` is what the index cost, None where there is none; ``tree`` which tree the tool searches;
-    ``last`` what the latest query found, for whoever needs more of it than the answer.
+    ``last`` what the latest query found, for whoever needs more of it than the answer; ``output`` what the
+    tool printed for it, even where that could not be read; ``values`` are the template fields of the tree.
     """
 
     def __init__(self, description: Description, home: EngineHome) -> None:
@@ -64,6 +64,8 @@ class EngineArm(Arm):
         )
         self.built: Built | None = None
         self.last: Found | None = None
+        self.output = b""
+        self.values: dict[str, str] = {}
         self._identity: Identity | None = None
         self._place: Place | None = None
         self._talk: Talk | None = None
@@ -85,11 +87,11 @@ class EngineArm(Arm):
         measured = (self.description.digest, identity.digest, repr(corpus))
         self._place = Place(self.home, self.description.label, "\n".join(measured), snapshot)
         self.tree = indexed_tree(self._place.checkout, corpus.subdirs)
-        self._values = tree_values(self.description, self.tree, corpus, self._place.state)
+        self.values = tree_values(self.description, self.tree, corpus, self._place.state)
         self.built = self._place.enter(self._index if self.description.keeps_state else None)
         self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
         depth = depth_values(self.home.limit, self.description)
-        self._talk = talk_of(self.description, {**self._values, **depth})
+        self._talk = talk_of(self.description, {**self.values, **depth})
         self._talk.start()
 
     def rank(self, query: Query) -> Answer:
@@ -113,13 +115,14 @@ class EngineArm(Arm):
             ArmError: the search failed, or its output cannot be read.
         """
         assert self._talk is not None
-        self.last = None
-        output = self._talk.ask({**self._values, **query_values(text, files, per_file, self.description)})
+        self.last, self.output = None, b""
+        asked = query_values(text, files, per_file, self.description)
+        self.output = self._talk.ask({**self.values, **asked})
         try:
-            reading = read_output(output, self.description)
+            reading = read_output(self.output, self.description)
         except OutputError as error:
             raise ArmError(str(error)) from error
-        self.last = self._settled(output, reading, files, per_file)
+        self.last = self._settled(reading, files, per_file)
         return self.last
 
     def inspect(self) -> None:
@@ -144,9 +147,9 @@ class EngineArm(Arm):
             if place is not None:
                 place.leave()
 
-    def _settled(self, output: bytes, reading: Reading, files: int, per_file: int) -> Found:
+    def _settled(self, reading: Reading, files: int, per_file: int) -> Found:
         strip = self.description.strip_prefix
-        prefix = "" if strip is None else strip.render(self._values)
+        prefix = "" if strip is None else strip.render(self.values)
         inside, outside = [], []
         for result in reading.results:
             path = corpus_path(result.path, self.tree, prefix)
@@ -155,14 +158,14 @@ class EngineArm(Arm):
             else:
                 known = path if path in self.snapshot else clean(path)
                 inside.append(Result(known, result.lines, result.text, result.score))
-        return Found(output, reading, tuple(collapse(inside, files, per_file)), tuple(outside))
+        return Found(reading, tuple(collapse(inside, files, per_file)), tuple(outside))
 
     def _index(self) -> float:
         """Run the index command; its seconds."""
         command = self.description.index
         if command is None:
             return 0.0
-        done = call(self.description, command, self._values)
+        done = call(self.description, command, self.values)
         check_end(done, command, may_find_nothing=False)
         return done.wall
 

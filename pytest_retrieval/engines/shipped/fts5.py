@@ -1,7 +1,7 @@
 """Full-text search of SQLite as a persistent engine.
 
 ``fts5.py index DATABASE ROOT`` cuts files into pieces of :data:`LINES` lines; the parts of compound names
-are words, too. ``fts5.py serve DATABASE`` answers a line ``{"id", "query", "n"}`` by a line ``{"id", "hits"}``.
+are words, too. ``fts5.py serve DATABASE`` answers lines ``{"id", "query", "n"}`` by lines ``{"id", "hits"}``.
 """
 
 from __future__ import annotations
