@@ -86,11 +86,15 @@ class Lexicon:
         pairs = _pairs(np.frombuffer(needle, np.uint8))
         sizes = self._group_sizes[pairs]
         rarest = int(sizes.argmin())
+        if sizes[rarest] == 0:
+            return np.empty(0, np.int32)
         end = self._group_ends[pairs[rarest]]
         places = self._places[end - sizes[rarest] : end] - np.int32(rarest)
         places = places[(places >= 0) & (places <= len(self._pairs) - len(pairs))]
         for offset in {*range(0, len(pairs), 2), len(pairs) - 1} - {rarest}:
             places = places[self._pairs[places + offset] == pairs[offset]]
+            if not len(places):
+                break
         return places
 
 

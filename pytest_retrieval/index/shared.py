@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.index.growing import GrowingLexicon
 from pytest_retrieval.index.snapshot_index import SnapshotIndex
 from pytest_retrieval.index.statistics import Statistics
 
@@ -21,6 +22,7 @@ class Indexes:
         self._statistics = statistics
         self._latest: OrderedDict[str, SnapshotIndex] = OrderedDict()
         self._kept = kept
+        self._lexicon = GrowingLexicon()
 
     def of(self, snapshot: Snapshot) -> SnapshotIndex:
         """The index of ``snapshot``, built at the first call for its tree.
@@ -31,7 +33,9 @@ class Indexes:
         tree = snapshot.tree_digest
         if tree not in self._latest:
             counts = self._statistics.of(snapshot)
-            self._latest[tree] = SnapshotIndex(snapshot.paths, counts, self._statistics.vocabulary)
+            self._latest[tree] = SnapshotIndex(
+                snapshot.paths, counts, self._statistics.vocabulary, self._lexicon
+            )
         self._latest.move_to_end(tree)
         while len(self._latest) > self._kept:
             self._latest.popitem(last=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_retrieval.index.growing import GrowingLexicon
 from pytest_retrieval.index.lexicon import Lexicon
 from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
 from pytest_retrieval.model import path_key
@@ -22,14 +23,21 @@ SET_SIZE = 64  # terms in one number of a TermSets
 class SnapshotIndex:
     """Counts over the text files of one snapshot; file ``i`` is row ``i`` of every array.
 
-    Built once from the word counts of the texts and independent of the snapshot afterwards. The counts of all
+    Built once from the word counts of the texts and independent of the snapshot afterwards. Those built with
+    one ``lexicon`` share it. The counts of all
     files lie behind one another, as (word, count) entries; a needle is looked up among the distinct words
     first. Texts with a respelling (see :class:`WordCounts`) have a second row behind all files.
 
     ``paths`` are the files' paths, ``lengths`` their numbers of tokens.
     """
 
-    def __init__(self, paths: Sequence[str], counts: Sequence[WordCounts], vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        counts: Sequence[WordCounts],
+        vocabulary: Vocabulary,
+        lexicon: GrowingLexicon | None = None,
+    ) -> None:
         self.paths = tuple(paths)
         self.size = len(self.paths)
         respelled = [row.respelled for row in counts if row.respelled is not None]
@@ -37,23 +45,21 @@ class SnapshotIndex:
         has_respelling = np.array([row.respelled is not None for row in counts], bool)
         self._blind_rows = np.arange(self.size)
         self._blind_rows[has_respelling] = np.arange(self.size, len(rows))
-        self._lay_out(rows, vocabulary)
+        self._lay_out(rows, vocabulary, lexicon or GrowingLexicon())
         names = [path_key(path) for path in self.paths]
         respelled_names = [respell(name) for name in names]
         self._names = Lexicon(names)
         self._respelled_names = self._names if respelled_names == names else Lexicon(respelled_names)
         self.lengths = self._per_row(np.add, self._words.token_counts[self._word] * self._count)[: self.size]
 
-    def _lay_out(self, rows: Sequence[WordCounts], vocabulary: Vocabulary) -> None:
-        """Put the entries of all rows behind one another, with words numbered within this snapshot."""
+    def _lay_out(self, rows: Sequence[WordCounts], vocabulary: Vocabulary, lexicon: GrowingLexicon) -> None:
+        """Put the entries of all rows behind one another, with words numbered as items of the lexicon."""
         sizes = np.array([len(row.words) for row in rows], np.int64)
         words = np.concatenate([np.empty(0, np.int32), *(row.words for row in rows)])
         used = np.zeros(len(vocabulary), bool)
         used[words] = True
-        distinct = np.flatnonzero(used).astype(np.int32)
-        renumbered = np.cumsum(used, dtype=np.int32) - 1
-        self._words = Lexicon(vocabulary.spell(distinct))
-        self._word = renumbered[words]
+        self._words, items = lexicon.covering(vocabulary, used)
+        self._word = items[words]
         self._count = np.concatenate([np.empty(0, np.int32), *(row.counts for row in rows)])
         self._row = np.repeat(np.arange(len(rows), dtype=np.int32), sizes)
         self._filled = np.flatnonzero(sizes)

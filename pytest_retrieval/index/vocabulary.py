@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class Vocabulary:
     def spell(self, numbers: Integers) -> list[bytes]:
         """The words of numbers."""
         if len(self._words) < len(self._numbers):
-            self._words = list(self._numbers)
+            self._words.extend(islice(self._numbers, len(self._words), None))
         return list(map(self._words.__getitem__, numbers.tolist()))
 
     def count(self, text: bytes) -> WordCounts:
