@@ -37,6 +37,10 @@ class ReportError(RetrievalError):
     """A report that cannot be read, written or merged."""
 
 
+class VoidError(RetrievalError):
+    """What voids a whole run: it ends, and no report may be published."""
+
+
 class GateError(UsageError):
     """A gate that cannot be parsed or names something the run does not have."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from pytest_retrieval.process import Completed
 
@@ -37,7 +37,7 @@ class Call:
 
 @runtime_checkable
 class Observed(Protocol):
-    """What such an arm has beside an arm's own methods."""
+    """What such an arm has beside an arm's own methods; :func:`is_observed` tells."""
 
     last: Call | None
 
@@ -55,6 +55,13 @@ class Observed(Protocol):
         Raises:
             ArmError: the program failed.
         """
+
+
+def is_observed(arm: object) -> TypeGuard[Observed]:
+    """Whether ``arm`` is such an arm; it need not be prepared."""
+    return hasattr(arm, "last") and all(
+        hasattr(type(arm), name) for name in ("store", "observation", "index")
+    )
 
 
 def encoded(argument: str) -> bytes:

@@ -23,6 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar, Protocol, TypeGuard
 
 import orjson
 
@@ -49,6 +50,18 @@ class Identity:
 
     def __str__(self) -> str:
         return f"{self.version} sha256:{self.sha256[:12]}"
+
+
+class Asking(Protocol):
+    """An arm that asks a program, which is identified in the report's section ``section``."""
+
+    program: Program
+    section: ClassVar[str]
+
+
+def is_asking(arm: object) -> TypeGuard[Asking]:
+    """Whether ``arm`` is such an arm."""
+    return isinstance(getattr(arm, "program", None), Program) and hasattr(arm, "section")
 
 
 class Program:

@@ -22,7 +22,6 @@ BUILT_IN = {
     "bm25:ident": "pytest_retrieval.arms.bm25:BM25Ident",
 }
 ALIASES = {"bm25": ("bm25:all", "bm25:ident")}
-DEFAULT = tuple(BUILT_IN)
 
 _LABEL = re.compile(r"[A-Za-z0-9_.+-]+")
 _LABELLED = re.compile(r"([^:/(=]*)=(.*)", re.DOTALL)
@@ -42,17 +41,23 @@ def parse_arms(
     texts: Sequence[str],
     extra: Mapping[str, Factory],
     prefixes: Mapping[str, Callable[[str], Arm]] | None = None,
+    *,
+    provided: Mapping[str, Factory] | None = None,
+    withheld: Mapping[str, str] | None = None,
 ) -> tuple[ArmSpec, ...]:
-    """The arms that ``texts`` name, in order; the four lexical ones where there is no text.
+    """The arms that ``texts`` name, in order; the lexical and the ``provided`` ones where there is no text.
 
-    ``extra`` are a user's arms by name. ``prefixes`` make the arm of ``PREFIX:REST`` from REST.
+    ``extra`` are a user's arms by name. ``prefixes`` make the arm of ``PREFIX:REST`` from REST. ``provided``
+    are the arms of a program that the run was given; ``withheld`` are names that want such a program first,
+    with what to do about it.
 
     Raises:
-        UsageError: a name is unknown, malformed or taken, two arms have one label, or an object cannot be
-            imported or is no arm.
+        UsageError: a name is unknown, malformed, taken or withheld, two arms have one label, or an object
+            cannot be imported or is no arm.
     """
-    names = _Names(extra, prefixes or {})
-    parts = [part for text in texts for part in _split(text)] if texts else list(DEFAULT)
+    built_in = {name: _built_in(where) for name, where in BUILT_IN.items()} | dict(provided or {})
+    names = _Names(built_in, extra, prefixes or {}, withheld or {})
+    parts = [part for text in texts for part in _split(text)] if texts else list(built_in)
     if not parts:
         raise UsageError(f"no arm is named in {', '.join(map(repr, texts))}; known arms: {names.listed}")
     specs = tuple(chain.from_iterable(map(names.parse, parts)))
@@ -66,13 +71,21 @@ def parse_arms(
 class _Names:
     """What names mean in this run."""
 
-    def __init__(self, extra: Mapping[str, Factory], prefixes: Mapping[str, Callable[[str], Arm]]) -> None:
+    def __init__(
+        self,
+        built_in: Mapping[str, Factory],
+        extra: Mapping[str, Factory],
+        prefixes: Mapping[str, Callable[[str], Arm]],
+        withheld: Mapping[str, str],
+    ) -> None:
+        self._built_in = built_in
         self._extra = extra
         self._prefixes = prefixes
-        self._known = [*BUILT_IN, *ALIASES, *extra]
+        self._withheld = withheld
+        self._known = [*built_in, *ALIASES, *extra]
         self.listed = ", ".join([*sorted(self._known), *(f"{prefix}:…" for prefix in sorted(prefixes))])
         for name in extra:
-            if name in BUILT_IN or name in ALIASES:
+            if name in built_in or name in ALIASES:
                 raise UsageError(f"arm {name!r} of a conftest.py has a built-in arm's name; rename it")
             _check_label(name, f"arm {name!r} of a conftest.py")
 
@@ -91,10 +104,12 @@ class _Names:
     def _resolve(self, spec: str) -> list[ArmSpec]:
         if spec in ALIASES:
             return [self._resolve(name)[0] for name in ALIASES[spec]]
-        if spec in BUILT_IN:
-            return [ArmSpec(spec, spec, _built_in(BUILT_IN[spec]))]
+        if spec in self._built_in:
+            return [ArmSpec(spec, spec, self._built_in[spec])]
         if spec in self._extra:
             return [ArmSpec(spec, spec, factory_of(self._extra[spec], repr(spec)))]
+        if spec in self._withheld:
+            raise UsageError(f"arm {spec!r}: {self._withheld[spec]}")
         prefix, _, rest = spec.partition(":")
         if prefix in self._prefixes:
             make = self._prefixes[prefix]

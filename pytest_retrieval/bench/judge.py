@@ -28,6 +28,9 @@ _LOGGER = logging.getLogger(__name__)
 TRUNCATED_ABOVE = 2_000  # code points of query text; the flag is the same for every arm (DECISIONS 15)
 
 
+Witness = Callable[[Sample, str, Arm | None, ArmRow], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one sample.
@@ -42,11 +45,16 @@ class Outcome:
 
 
 class Judge:
-    """Runs a fixed list of arms over one sample after another; close it to close the arms."""
+    """Runs a fixed list of arms over one sample after another; close it to close the arms.
 
-    def __init__(self, specs: Sequence[ArmSpec], limit: int) -> None:
+    ``witness`` is told of every answer once its time is taken: the sample, the arm's label, the arm (None if
+    it could not be built) and its row. What it raises ends the run.
+    """
+
+    def __init__(self, specs: Sequence[ArmSpec], limit: int, witness: Witness | None = None) -> None:
         self._stations = tuple(Station(spec) for spec in specs)
         self._limit = limit
+        self._witness = witness
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -60,7 +68,7 @@ class Judge:
         except (RetrievalError, OSError) as error:
             return self.lost(sample, f"snapshot: {error}", status="fault")
         query = question(sample, self._limit)
-        rows = {station.label: self._ask(station, query, snapshot) for station in self._stations}
+        rows = {station.label: self._ask(station, sample, query, snapshot) for station in self._stations}
         try:
             detail = describe(sample, rows, self._limit, snapshot)
         except SnapshotError as error:
@@ -79,9 +87,11 @@ class Judge:
         for station in self._stations:
             station.close()
 
-    def _ask(self, station: Station, query: Query, snapshot: Snapshot) -> ArmRow:
+    def _ask(self, station: Station, sample: Sample, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row; a work tree that it left dirty is its fault, and no other arm finds it so."""
         row = station.ask(query, snapshot)
+        if self._witness is not None:
+            self._witness(sample, station.label, station.arm, row)
         dirt = dirt_of(snapshot) if station.uses_worktree else None
         return row if dirt is None else self._left_dirty(row, dirt, snapshot)
 
@@ -110,14 +120,15 @@ class Station:
 
     def __init__(self, spec: ArmSpec) -> None:
         self.label = spec.label
+        self.arm: Arm | None = None
         self._spec = spec
-        self._arm: Arm | None = None
         self._ready_for: Snapshot | None = None
+        self._build_ms: float | None = None
 
     @property
     def uses_worktree(self) -> bool:
         """Whether the arm was built and reads files from the work tree."""
-        return getattr(getattr(self._arm, "capabilities", None), "worktree", False) is True
+        return getattr(getattr(self.arm, "capabilities", None), "worktree", False) is True
 
     def forget(self) -> None:
         """Let the arm be prepared again before its next query."""
@@ -125,28 +136,44 @@ class Station:
 
     def ask(self, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row for ``query``; whatever the arm raises becomes the row's fault."""
-        build_ms: float | None = None
         started = None
         try:
             arm = self._built()
             with slot(self.label, arm.capabilities.max_parallel):
-                if self._ready_for is not snapshot:
-                    build_ms = self._prepare(arm, snapshot)
+                self.prepare(snapshot)
                 own = replace(query, object=deepcopy(query.object))  # what it does to it reaches no other arm
                 started = time.perf_counter()
                 ranking = arm.rank(own)
-                row = settle(ranking, query, snapshot, unlabelled=self._label())
-                return replace(row, wall_ms=_milliseconds(started), build_ms=build_ms)
+                row = settle(ranking, query, snapshot, unlabelled=self._cache_state())
+                return replace(row, wall_ms=_milliseconds(started), build_ms=self._taken_build_ms())
         except (KeyboardInterrupt, GeneratorExit):
             raise
         # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
         except BaseException as error:  # noqa: BLE001
-            wall_ms = None if started is None else _milliseconds(started)
-            return ArmRow(fault=_reason(error), wall_ms=wall_ms, build_ms=build_ms, cache_state=self._label())
+            return ArmRow(
+                fault=_reason(error),
+                wall_ms=None if started is None else _milliseconds(started),
+                build_ms=self._taken_build_ms(),
+                cache_state=self._cache_state(),
+            )
+
+    def prepare(self, snapshot: Snapshot) -> Arm:
+        """The arm, built and ready for ``snapshot``; raises what the arm raises.
+
+        What that took is told in the next row.
+        """
+        arm = self._built()
+        if self._ready_for is not snapshot:
+            self._ready_for = None
+            started = time.perf_counter()
+            arm.prepare(snapshot)
+            self._ready_for = snapshot
+            self._build_ms = _milliseconds(started)
+        return arm
 
     def close(self) -> None:
         """Close the arm if it was built; one that fails at that harms no result, and only says so."""
-        arm, self._arm = self._arm, None
+        arm, self.arm = self.arm, None
         if arm is None:
             return
         try:
@@ -155,20 +182,17 @@ class Station:
             _LOGGER.warning("arm %s: closing it failed: %s", self.label, _reason(error))
 
     def _built(self) -> Arm:
-        if self._arm is None:
-            self._arm = self._spec.create()
-        return self._arm
+        if self.arm is None:
+            self.arm = self._spec.create()
+        return self.arm
 
-    def _label(self) -> str:
+    def _cache_state(self) -> str:
         """What the arm says of its cache where its answer does not; an arm without one says nothing."""
-        return str(getattr(self._arm, "cache_state", None) or Arm.cache_state)
+        return str(getattr(self.arm, "cache_state", None) or Arm.cache_state)
 
-    def _prepare(self, arm: Arm, snapshot: Snapshot) -> float:
-        self._ready_for = None
-        started = time.perf_counter()
-        arm.prepare(snapshot)
-        self._ready_for = snapshot
-        return _milliseconds(started)
+    def _taken_build_ms(self) -> float | None:
+        taken, self._build_ms = self._build_ms, None
+        return taken
 
 
 def dirt_of(snapshot: Snapshot) -> str | None:

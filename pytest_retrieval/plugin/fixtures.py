@@ -45,13 +45,21 @@ def retrieval_snapshot(retrieval_case: Case) -> Snapshot:
 def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Callable[[], Outcome]:
     """Run every arm on the sample, hand the outcome to the report, and fail the item on a fault.
 
+    What voids the whole run ends it with this item.
+
     A missed gold, an abstention and a declared refusal are results; they fail nothing. The outcome is
     returned, so that a suite of one's own can ask more of it.
     """
+    from pytest_retrieval.errors import VoidError
+
     bench = request.config.stash[BENCH]
 
     def judge() -> Outcome:
-        outcome = bench.measure(retrieval_case)
+        try:
+            outcome = bench.measure(retrieval_case)
+        except VoidError as error:
+            bench.void = request.session.shouldfail = str(error)
+            pytest.fail(str(error), pytrace=False)
         request.node.stash[OUTCOME] = outcome
         if outcome.faults and bench.settings.tolerance is None:
             pytest.fail("\n".join(outcome.faults), pytrace=False)

@@ -11,6 +11,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +26,13 @@ from pytest_retrieval.errors import ReportError, RetrievalError
 from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import build, canonical, journal, write
+from pytest_retrieval.report.fingerprint import load_average
 from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_retrieval.plugin.records import Records
     from pytest_retrieval.plugin.session import BenchSession
 
 ATTRIBUTE = "retrieval_outcome"
@@ -43,9 +47,10 @@ def encode(outcome: Outcome) -> bytes:
 class Gathering:
     """Collects outcomes by node id; a later attempt replaces an earlier one, an answer beats a crash."""
 
-    def __init__(self, bench: BenchSession, plan: Plan) -> None:
+    def __init__(self, bench: BenchSession, plan: Plan, records: Records) -> None:
         self.bench = bench
         self.plan = plan
+        self.records = records
         self.summary: Mapping[str, Any] | None = None
         self.troubles: list[str] = []
         self.interrupted: str | None = None
@@ -57,6 +62,7 @@ class Gathering:
         self._unjudged: dict[str, str] = {}
         self._crashes: set[str] = set()
         self._started = time.time()
+        self._load = load_average()
         self._stopped_early = False
         self._faulty = 0
 
@@ -103,6 +109,10 @@ class Gathering:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Publish the report and set the exit code; an interrupted run keeps its journal instead."""
+        with closing(self.records):
+            self._finish(session, exitstatus)
+
+    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         broken = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
         if broken and not self._stopped_early:
             self.interrupted = (
@@ -113,7 +123,10 @@ class Gathering:
         if broken and not self._attempts and not self._crashes:
             return  # the collection failed: nothing was run
         try:
-            self._publish()
+            if self.bench.void is None:
+                self._publish()
+            else:
+                self.troubles.append(f"{self.bench.void}; no report was written{self._salvage()}")
         except ReportError as error:
             self.troubles.append(f"{error}{self._whereabouts()}")
         if session.exitstatus == pytest.ExitCode.OK and self._fails():
@@ -145,6 +158,7 @@ class Gathering:
     def _publish(self) -> None:
         """Write the report; where that fails, write it to the temporary folder, so that nothing is lost."""
         report = self._built()
+        self.records.confirm()
         self.summary = report.head
         path = self.bench.report_path()
         try:
@@ -159,6 +173,16 @@ class Gathering:
         else:
             self._opened().publish()
             self.published = path
+
+    def _salvage(self) -> str:
+        """Where the outcomes of a run without a report are; matched calls have a file of their own."""
+        if not self.bench.settings.snapshot_latency or not self._attempts:
+            return self._whereabouts()
+        report = self.bench.report_path()
+        partial = report.with_name(f"{report.name}.partial.json")
+        write.write_report(partial, self._built().chunks())
+        self._opened().publish()
+        return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"
 
     def _built(self) -> build.Report:
         """The report with its verdicts, and what else makes the run fail."""
@@ -205,16 +229,18 @@ class Gathering:
             "sources": plan.ordered_sources(),
             "skipped": dict(plan.skipped),
             "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
-            "arms": self.bench.arm_facts(),
+            "arms": self.bench.roster.facts,
             "pairs": self._pairs(),
             "snapshots": facts,
             "environment": self._environment(),
+            "registration": self.records.section,
+            **{name: asdict(program.identity) for name, program in self.bench.roster.programs.items()},
         }
 
     def _pairs(self) -> list[tuple[str, str]]:
         """The pairs that were asked for, else the default ones, and those that gates need."""
         settings = self.bench.settings
-        asked = settings.pairs or default_pairs(self.bench.arm_facts())
+        asked = settings.pairs or default_pairs(self.bench.roster.facts)
         needed = [(gate.arm, gate.against) for gate in settings.gates if gate.against]
         return list(dict.fromkeys([*asked, *needed]))
 
@@ -237,6 +263,7 @@ class Gathering:
             "implementation": platform.python_implementation(),
             "platform": sys.platform,
             "cpus": os.cpu_count(),
+            "load_average": {"start": self._load, "end": load_average()},
             "started_at": datetime.fromtimestamp(self._started, UTC).isoformat(timespec="seconds"),
             "seconds": round(time.time() - self._started, 3),
         }

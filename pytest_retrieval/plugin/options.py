@@ -16,10 +16,11 @@ class Option(NamedTuple):
 
     name: str
     help: str
-    metavar: str
+    metavar: str | None
     short: bool = True
     many: bool = False
     number: bool = False
+    flag: bool = False
     alias: str | None = None
     ini: str | None = None
 
@@ -29,9 +30,9 @@ class Option(NamedTuple):
         return "retrieval_" + (self.ini or self.name.replace("-", "_"))
 
     @property
-    def ini_type(self) -> Literal["linelist", "int", "string"]:
+    def ini_type(self) -> Literal["linelist", "int", "bool", "string"]:
         """What the twin is in an ini file, and in native TOML."""
-        return "linelist" if self.many else "int" if self.number else "string"
+        return "linelist" if self.many else "int" if self.number else "bool" if self.flag else "string"
 
 
 OPTIONS = (
@@ -39,9 +40,15 @@ OPTIONS = (
         "arms",
         "Arms to run, separated by commas: built-in names (grep, grep-ident, bm25:all, bm25:ident; bm25 "
         "names both), names from a conftest's pytest_retrieval_arms, or package.module:Object; LABEL=SPEC "
-        "renames. Default: the four lexical arms.",
+        "renames. Default: the four lexical arms, and those of --corvint.",
         "[LABEL=]SPEC,...",
         many=True,
+    ),
+    Option(
+        "corvint",
+        "The Corvint program, as a path or a name on PATH; gives the arms corvint, context, impact and "
+        "affected.",
+        "PROGRAM",
     ),
     Option("samples", "Samples file (JSONL); all its rows go to the suite that is run.", "FILE", many=True),
     Option(
@@ -109,6 +116,34 @@ OPTIONS = (
         "N|P%",
         short=False,
     ),
+    Option(
+        "snapshot-latency",
+        "Ask the arm that tells whether its store was hit (context) twice for each sample, without its store "
+        "and with it, and compare the times. Any fault of a pair ends the run.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
+        "registration",
+        "Where the registration goes, which is written before the first arm is asked and never replaced. "
+        "Default: REPORT.registration.json beside an explicit --report, else none.",
+        "FILE",
+        short=False,
+    ),
+    Option(
+        "overwrite",
+        "Replace the registration of an earlier run.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
+        "context-packets",
+        "Keep the output of every call of the context arm, byte for byte, in this new file.",
+        "FILE",
+        short=False,
+    ),
 )
 
 
@@ -139,6 +174,9 @@ def add_short_forms(parser: pytest.Parser) -> None:
 
 
 def _add(group: pytest.OptionGroup, names: list[str], option: Option) -> None:
+    if option.flag:
+        group.addoption(*names, dest=option.dest, action="store_true", default=None, help=option.help)
+        return
     action = "append" if option.many else "store"
     group.addoption(
         *names, dest=option.dest, action=action, default=None, metavar=option.metavar, help=option.help
@@ -165,6 +203,11 @@ def value(config: pytest.Config, name: str) -> str | None:
     return None if given is None or given == "" else str(given)
 
 
+def flag(config: pytest.Config, name: str) -> bool:
+    """Whether a flag was typed or is set in the ini file."""
+    return _given(config, name) == "True"
+
+
 def from_command_line(config: pytest.Config, name: str) -> bool:
     """Whether the option was typed, so that relative paths mean the invocation directory."""
     return getattr(config.option, _dest(name), None) is not None
@@ -172,18 +215,17 @@ def from_command_line(config: pytest.Config, name: str) -> bool:
 
 def given(config: pytest.Config, name: str) -> bool:
     """Whether the option was typed or stands in the ini file."""
-    return bool(_given(config, name))
+    return _given(config, name) not in (None, "", [], "False")
 
 
 def _given(config: pytest.Config, name: str) -> str | list[str] | None:
-    typed: str | list[str] | None = getattr(config.option, _dest(name), None)
-    if typed is not None:
-        return typed
-    try:
-        ini: str | int | list[str] | None = config.getini(_dest(name))
-    except (pytest.UsageError, TypeError, ValueError) as error:
-        raise UsageError(f"ini option {_dest(name)}: {error}") from None
-    return str(ini) if isinstance(ini, int) else ini
+    found: str | int | list[str] | None = getattr(config.option, _dest(name), None)
+    if found is None:
+        try:
+            found = config.getini(_dest(name))
+        except (pytest.UsageError, TypeError, ValueError) as error:
+            raise UsageError(f"ini option {_dest(name)}: {error}") from None
+    return str(found) if isinstance(found, int) else found
 
 
 def _dest(name: str) -> str:

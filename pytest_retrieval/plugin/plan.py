@@ -38,7 +38,8 @@ class Plan:
 
     ``of`` counts the samples of all suites before anything chose among them; ``tasks`` are the tasks of all
     rows of all files. ``places`` says by digest where a file can be read again: its absolute path, and the
-    repository and commit of its short-form rows, if any.
+    repository and commit of its short-form rows, if any. ``corpora`` maps each corpus as it is shown to its
+    place, ``explicit`` each snapshot that was named to its source and how that is shown.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -47,6 +48,8 @@ class Plan:
     skipped: Counter[str] = field(default_factory=Counter)
     of: int = 0
     places: dict[str, tuple[str, tuple[str, str] | None]] = field(default_factory=dict)
+    corpora: dict[str, str] = field(default_factory=dict)
+    explicit: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def chosen(self) -> list[str]:
@@ -110,6 +113,8 @@ class Plan:
             "skipped": dict(self.skipped),
             "of": self.of,
             "places": self.places,
+            "corpora": self.corpora,
+            "explicit": self.explicit,
         }
         temporary = folder / f"{PLAN_FILE}.{os.getpid()}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
@@ -127,5 +132,13 @@ class Plan:
             digest: (path, None if default is None else (default[0], default[1]))
             for digest, (path, default) in record["places"].items()
         }
-        skipped = Counter(record["skipped"])
-        return cls(entries, record["sources"], set(record["tasks"]), skipped, record["of"], places)
+        return cls(
+            entries=entries,
+            sources=record["sources"],
+            tasks=set(record["tasks"]),
+            skipped=Counter(record["skipped"]),
+            of=record["of"],
+            places=places,
+            corpora=record["corpora"],
+            explicit={name: (source, shown) for name, (source, shown) in record["explicit"].items()},
+        )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.plugin import options
@@ -35,9 +36,20 @@ class Tolerance:
         return faulty <= (self.amount * judged / 100 if self.percent else self.amount)
 
 
+class ProgramArms(TypedDict):
+    """Arms by name that there are, and why others are not there."""
+
+    provided: dict[str, Callable[[], Arm]]
+    withheld: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run was asked to do. Paths are absolute; ``report`` is None for the default place."""
+    """What a run was asked to do. Paths are absolute; ``report`` is None for the default place.
+
+    ``registration`` and ``capture`` are None for none; a registration goes beside an explicit report unless
+    it was given a place. ``overwrite`` allows to replace the one of an earlier run.
+    """
 
     arms: tuple[ArmSpec, ...]
     samples: tuple[Path, ...]
@@ -53,6 +65,10 @@ class Settings:
     tolerance: Tolerance | None
     store: Path | None
     store_limit: int
+    snapshot_latency: bool
+    registration: Path | None
+    overwrite: bool
+    capture: Path | None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -63,7 +79,7 @@ def read_settings(config: pytest.Config) -> Settings:
     from pytest_retrieval.snapshots.sources import rebase
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
-    arms = parse_arms(options.values(config, "arms"), offered_arms(config))
+    arms = parse_arms(options.values(config, "arms"), offered_arms(config), **program_arms(config))
     limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
     labels = [arm.label for arm in arms]
     gates = tuple(
@@ -72,24 +88,40 @@ def read_settings(config: pytest.Config) -> Settings:
         for gate in sets.expand(text)
     )
     maximum = options.value(config, "max-samples")
-    release = options.value(config, "release")
-    report = options.value(config, "report")
+    report = _optional_path(config, "report")
     return Settings(
         arms=arms,
         samples=tuple(_path(config, "samples", text) for text in options.values(config, "samples")),
         corpora=tuple(rebase(text, _base(config, "corpus")) for text in options.values(config, "corpus")),
         snapshots=named_sources(options.values(config, "snapshot"), _base(config, "snapshot")),
-        release=None if release is None else _path(config, "release", release),
+        release=_optional_path(config, "release"),
         limit=limit,
         max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
-        report=None if report is None else _path(config, "report", report),
+        report=report,
         gates=gates,
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
         store=_store(config),
         store_limit=parse_size(options.value(config, "store-size") or DEFAULT_SIZE),
+        snapshot_latency=options.flag(config, "snapshot-latency"),
+        registration=_registration(config, report),
+        overwrite=options.flag(config, "overwrite"),
+        capture=_optional_path(config, "context-packets"),
     )
+
+
+def _registration(config: pytest.Config, report: Path | None) -> Path | None:
+    """Where the registration goes: where it was told to, else beside an explicit report."""
+    from pytest_retrieval.report.registration import sidecar_path
+
+    told = _optional_path(config, "registration")
+    return sidecar_path(report) if told is None and report is not None else told
+
+
+def _optional_path(config: pytest.Config, name: str) -> Path | None:
+    text = options.value(config, name)
+    return None if text is None else _path(config, name, text)
 
 
 def _store(config: pytest.Config) -> Path | None:
@@ -113,6 +145,21 @@ def offered_arms(config: pytest.Config) -> dict[str, Callable[[], Arm]]:
                 )
             offered[name] = factory
     return offered
+
+
+def program_arms(config: pytest.Config) -> ProgramArms:
+    """The arms of the program that an option names, or what is said to who names one of them without it."""
+    from pytest_retrieval.arms.corvint import NAMES, named_arms
+
+    text = options.value(config, "corvint")
+    if text is None:
+        return {"provided": {}, "withheld": dict.fromkeys(NAMES, "it asks a program: give --corvint PATH")}
+    return {"provided": named_arms(_program(config, text)), "withheld": {}}
+
+
+def _program(config: pytest.Config, text: str) -> str:
+    """A program as typed: a path relative to where the option stands, or a name on PATH."""
+    return str(_path(config, "corvint", text)) if os.sep in text else text
 
 
 def report_root(config: pytest.Config) -> Path:

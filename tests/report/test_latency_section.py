@@ -21,11 +21,14 @@ def latency_of(answers: list[dict[str, Any]]) -> dict[str, Any]:
     ("times", "expected"),
     [
         (range(1, 41), {"n": 40, "min_ms": 1, "p50_ms": 20, "p95_ms": 38, "max_ms": 40, "mad_ms": 10}),
-        (range(10, 301, 10), dict(n=30, min_ms=10, p50_ms=150, p95_ms=290, max_ms=300, mad_ms=70)),
+        (
+            range(10, 301, 10),
+            {"n": 30, "min_ms": 10, "p50_ms": 150, "p95_ms": 290, "max_ms": 300, "mad_ms": 70},
+        ),
         (range(1, 30), {"n": 29, "state": "NOT_RUN"}),
         ([5] * 29 + [905], {"n": 30, "min_ms": 5, "p50_ms": 5, "p95_ms": 5, "max_ms": 905, "mad_ms": 0}),
     ],
-)  # fmt: skip
+)
 def test_cases_92_to_95(times: list[int], expected: dict[str, Any]) -> None:
     answers = [answer(wall_ms=float(time), cache_state="PRIMED_SHARED") for time in times]
     assert latency_of(answers) == {"PRIMED_SHARED": expected}

@@ -1,0 +1,150 @@
+"""Matched snapshot latency: the same question without the program's store and with it, sample by sample.
+
+One work tree per snapshot serves all of its samples. For each sample the store is moved out of the tree (or
+is not there yet), the arm is asked (*cold*), the store comes back (or is made by one index call), and then
+all arms are asked as in any run: that arm's answer is the *hit*. Only what the program itself says of its
+store counts as a hit or a miss. Both times are those of :class:`~pytest_retrieval.bench.judge.Station`: start
+of the program, its work, reading and parsing; copies, index, moves and checks are outside of them. Cold comes
+first, so neither is a claim about a cold page cache.
+
+Whatever is not as it should be voids the run: one wrong pair, and no figure of it can be trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pytest_retrieval.arms.observed import HIT, MISS, Observed, is_observed
+from pytest_retrieval.arms.registry import ArmSpec
+from pytest_retrieval.bench.hiding import hidden
+from pytest_retrieval.bench.judge import Judge, Outcome, Witness, answer_row, dirt_of, question
+from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError, VoidError
+from pytest_retrieval.model import ArmRow, Sample
+from pytest_retrieval.snapshots.base import Snapshot
+
+_EQUAL = ("ranked", "abstained", "state", "top_score")
+
+
+class LatencyJudge(Judge):
+    """The grading loop of a run that measures the arm ``label`` without its store and with it.
+
+    ``differing`` counts the pairs whose outputs are not the same bytes; that alone voids nothing.
+
+    :meth:`judge` raises VoidError, one line that begins with the sample's id, for what voids the run.
+    """
+
+    def __init__(
+        self, specs: Sequence[ArmSpec], limit: int, label: str, witness: Witness | None = None
+    ) -> None:
+        super().__init__(specs, limit, witness)
+        self.differing = 0
+        self._measured = next(station for station in self._stations if station.label == label)
+
+    def judge(self, sample: Sample, open_snapshot: Callable[[], Snapshot]) -> Outcome:
+        """Ask every arm about ``sample``, and the measured one twice."""
+        try:
+            return self._pair(sample, open_snapshot())
+        except VoidError:
+            raise
+        except (RetrievalError, OSError) as error:
+            raise VoidError(f"{sample.id}: {error}") from error
+
+    def _pair(self, sample: Sample, snapshot: Snapshot) -> Outcome:
+        arm = self._measured.prepare(snapshot)
+        if not is_observed(arm):
+            raise ArmError(f"{self._measured.label} does not tell whether its store was hit")
+        require_clean(snapshot)
+        primed = is_there(arm.store)
+        with hidden(arm.store, snapshot.worktree().parent) if primed else nullcontext():
+            cold = self._ask(self._measured, sample, question(sample, self._limit), snapshot)
+            output = output_digest(arm)
+            check_call(cold.error, arm.observation, MISS, "without the store")
+        if not primed:
+            prime(arm, snapshot)
+        outcome = super().judge(sample, lambda: snapshot)
+        answer = outcome.detail["arms"][self._measured.label]
+        check_call(answer.get("error"), arm.observation, HIT, "with the store")
+        check_equal(answer_row(cold), answer)
+        require_clean(snapshot)
+        return self._matched(outcome, cold, same_output=output == output_digest(arm))
+
+    def _matched(self, outcome: Outcome, cold: ArmRow, *, same_output: bool) -> Outcome:
+        """The outcome with what is known of both calls in the answer of the measured arm."""
+        label, arms = self._measured.label, outcome.detail["arms"]
+        self.differing += not same_output
+        further = {
+            "cache_state": HIT,
+            "cold_wall_ms": cold.wall_ms,
+            **({"build_ms": cold.build_ms} if cold.build_ms is not None else {}),
+            **({} if same_output else {"packet_differs": True}),
+        }
+        matched = {**outcome.detail, "arms": {**arms, label: {**arms[label], **further}}}
+        return replace(outcome, detail=matched)
+
+    def _left_dirty(self, row: ArmRow, dirt: str, snapshot: Snapshot) -> NoReturn:
+        """Here a dirty copy ends the run."""
+        raise SnapshotError(dirt if row.fault is None else f"{row.fault}; {dirt}")
+
+
+def is_there(store: Path) -> bool:
+    """Whether the store exists.
+
+    Raises:
+        SnapshotError: that cannot be told.
+    """
+    try:
+        store.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise SnapshotError(f"the store cannot be looked at: {error.strerror}") from error
+    return True
+
+
+def prime(arm: Observed, snapshot: Snapshot) -> None:
+    """Make the store by one index call, which must leave the work tree clean.
+
+    Raises:
+        ArmError: it failed.
+        SnapshotError: the work tree is dirty.
+    """
+    try:
+        arm.index()
+    except RetrievalError as error:
+        raise ArmError(f"priming the store failed: {error}") from error
+    require_clean(snapshot)
+
+
+def require_clean(snapshot: Snapshot) -> None:
+    """Raise SnapshotError unless the work tree is as it was committed."""
+    if (dirt := dirt_of(snapshot)) is not None:
+        raise SnapshotError(dirt)
+
+
+def check_call(error: str | None, observation: str, wanted: str, which: str) -> None:
+    """Raise ArmError unless a call succeeded and its program observed what was ``wanted``."""
+    if error is not None:
+        raise ArmError(f"the call {which} failed: {error}")
+    if observation != wanted:
+        raise ArmError(f"the call {which} is {observation}, not {wanted}")
+
+
+def check_equal(cold: Mapping[str, Any], hit: Mapping[str, Any]) -> None:
+    """Raise ArmError unless both answers say the same."""
+    for name in _EQUAL:
+        without, with_store = cold.get(name), hit.get(name)
+        if without != with_store:
+            shown = f"{name} is {without!r:.80} without the store and {with_store!r:.80} with it"
+            raise ArmError(f"the two calls answer differently: {shown}")
+
+
+def output_digest(arm: Observed) -> str | None:
+    """SHA-256 of the output of the arm's latest call, or None where there was none."""
+    if arm.last is None or arm.last.completed is None:
+        return None
+    return hashlib.sha256(arm.last.completed.stdout).hexdigest()

@@ -1,0 +1,81 @@
+"""What the chosen arms say of themselves: each is made once to be asked, before the first sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.observed import is_observed
+from pytest_retrieval.arms.program import Program, is_asking
+from pytest_retrieval.arms.registry import ArmSpec
+from pytest_retrieval.errors import UsageError
+from pytest_retrieval.model import Capabilities
+
+
+class Roster:
+    """The arms of a run by label; what is made here is never prepared, nor asked a question."""
+
+    def __init__(self, specs: Sequence[ArmSpec]) -> None:
+        self._specs = specs
+
+    @cached_property
+    def arms(self) -> Mapping[str, Arm | None]:
+        """Each arm, or None for one that cannot be made.
+
+        Raises:
+            UsageError: an arm says that what the run was given is wrong, such as a program that is not there.
+        """
+        return {spec.label: _made(spec) for spec in self._specs}
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What each arm declares; one that cannot be made declares nothing."""
+        return {label: declared(label, arm) for label, arm in self.arms.items()}
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """The programs that arms ask, by the section of the report that identifies them."""
+        return {arm.section: arm.program for arm in self.arms.values() if is_asking(arm)}
+
+    @property
+    def observed(self) -> str:
+        """The label of the one arm that tells whether its store was hit.
+
+        Raises:
+            UsageError: there is none, or there are several.
+        """
+        labels = [label for label, arm in self.arms.items() if is_observed(arm)]
+        if len(labels) != 1:
+            found = f"{' and '.join(labels)} do" if labels else "none does"
+            raise UsageError(
+                "exactly one arm must tell whether its store was hit, as context of --corvint does, and "
+                f"{found}"
+            )
+        return labels[0]
+
+
+def declared(label: str, arm: Arm | None) -> dict[str, Any]:
+    """Name, version and capabilities of an arm."""
+    try:
+        return {
+            "name": str(getattr(arm, "name", "") or label),
+            "version": str(getattr(arm, "version", "unknown")),
+            "capabilities": asdict(Capabilities() if arm is None else arm.capabilities),
+            **({"baseline": True} if getattr(arm, "baseline", False) else {}),
+        }
+    # An arm that cannot be asked is a fault on each of its rows, with its reason; here it is mute.
+    except (Exception, SystemExit):  # noqa: BLE001
+        return {"name": label, "version": "unknown", "capabilities": asdict(Capabilities())}
+
+
+def _made(spec: ArmSpec) -> Arm | None:
+    try:
+        return spec.create()
+    except UsageError:
+        raise
+    # As above: what it raises is told on each of its rows.
+    except (Exception, SystemExit):  # noqa: BLE001
+        return None
