@@ -29,7 +29,16 @@ def refuse(*arguments):
 
 sources.read_chunk_file = refuse
 """
-UNEQUAL = {"wall_ms", "build_ms", "cold_wall_ms", "cache_state", "latency", "environment", "registered_at"}
+UNEQUAL = {
+    "wall_ms",
+    "build_ms",
+    "cold_wall_ms",
+    "cache_state",
+    "latency",
+    "environment",
+    "registered_at",
+    "load_average",
+}
 
 
 def equal_part(value: Any) -> Any:
