@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import stat
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +40,10 @@ def load_samples(
     """
     shown = str(path) if shown is None else shown
     try:
-        if path.stat().st_size > MAX_FILE:
+        found = path.stat()
+        if stat.S_ISFIFO(found.st_mode):  # its reader may wait for ever, and each worker reads anew
+            raise SampleError(shown, ["is a pipe; write the rows to a file first"])
+        if found.st_size > MAX_FILE:
             raise SampleError(shown, [_TOO_LARGE])
         with path.open("rb") as stream:
             if path.suffix.lower() == ".parquet" or stream.peek(len(MAGIC)).startswith(MAGIC):
