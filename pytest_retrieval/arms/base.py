@@ -18,9 +18,9 @@ class Arm:
 
     A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
     for other arms to be compared with. ``cache_state`` labels the times of answers that tell none and of
-    queries that failed. Its constructor takes no argument and is cheap, for the controller builds each arm
-    once just to read what it declares: work belongs in :meth:`prepare`, which is timed apart. One arm object
-    serves one snapshot at a time, in one process.
+    queries that failed; ``notices`` are lines for the end of the run. Its constructor takes no argument and
+    is cheap, for the controller builds each arm once just to read what it declares: work belongs in
+    :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
     """
 
     name: ClassVar[str] = ""
@@ -28,6 +28,7 @@ class Arm:
     baseline: ClassVar[bool] = False
     capabilities: Capabilities = Capabilities()
     cache_state: str = NO_CACHE
+    notices: tuple[str, ...] = ()
     snapshot: Snapshot
 
     def prepare(self, snapshot: Snapshot) -> None:
@@ -37,6 +38,9 @@ class Arm:
     def rank(self, query: Query) -> Ranking:
         """Rank paths for ``query``, best first: an :class:`Answer`, or an iterable of paths or hits."""
         raise NotImplementedError(f"{type(self).__name__}.rank")
+
+    def inspect(self) -> None:
+        """Look, untimed, at what the latest query left behind; what is raised is a fault of that query."""
 
     def rank_many(self, queries: Sequence[Query]) -> Sequence[Ranking]:
         """Rank several queries against one snapshot; override it where a batch is cheaper."""

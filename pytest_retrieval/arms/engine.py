@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.engine_calls import (
@@ -62,6 +63,7 @@ class EngineArm(Arm):
             tokens=description.has_tokens,
             timeout=description.search.timeout,
         )
+        self.notices = (*description.unknown, *description.warnings)
         self.built: Built | None = None
         self.last: Found | None = None
         self.output = b""
@@ -100,7 +102,11 @@ class EngineArm(Arm):
         Raises:
             ArmError: the search failed, its output cannot be read, or a result lies outside of the corpus.
         """
-        found = self.search(query.text, query.limit + len(query.given), query.per_file)
+        try:
+            found = self.search(query.text, query.limit + len(query.given), query.per_file)
+        except ArmError as error:
+            dirt = self._mended()
+            raise error if dirt is None else ArmError(f"{error}; {dirt}") from error
         if found.outside:
             count, of = len(found.outside), len(found.reading.results)
             raise ArmError(
@@ -131,9 +137,8 @@ class EngineArm(Arm):
         Raises:
             ArmError: something was written into the tree.
         """
-        dirt = None if self._place is None else self._place.changes()
-        if self._place is not None and dirt is not None:
-            self._place.restore()
+        dirt = self._mended()
+        if dirt is not None:
             raise ArmError(dirt)
 
     def close(self) -> None:
@@ -146,6 +151,13 @@ class EngineArm(Arm):
         finally:
             if place is not None:
                 place.leave()
+
+    def _mended(self) -> str | None:
+        """What was written into the tree, which is restored; None where nothing was."""
+        dirt = None if self._place is None else self._place.changes()
+        if self._place is not None and dirt is not None:
+            self._place.restore()
+        return dirt
 
     def _settled(self, reading: Reading, files: int, per_file: int) -> Found:
         strip = self.description.strip_prefix
@@ -181,13 +193,13 @@ class EngineArm(Arm):
         return identify(self.description, values, said)
 
 
-def engine_arm(text: str, home: EngineHome) -> tuple[str, Callable[[], Arm]]:
-    """The label and the maker of the arm ``engine:TEXT``.
+def engine_arm(text: str, home: EngineHome, base: Path | None = None) -> tuple[str, Callable[[], Arm]]:
+    """The label and the maker of the arm ``engine:TEXT``; a path is relative to ``base``.
 
     Raises:
         UsageError: there is no such description, or it has faults.
     """
-    description = load_description(find_description(text), text)
+    description = load_description(find_description(text, base), text)
     return description.label, lambda: EngineArm(description, home)
 
 

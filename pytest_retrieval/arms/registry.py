@@ -23,6 +23,9 @@ BUILT_IN = {
 }
 ALIASES = {"bm25": ("bm25:all", "bm25:ident")}
 
+#: What REST means in ``PREFIX:REST``: a label (None for all that was typed) and what makes the arm.
+Prefix = Callable[[str], tuple[str | None, Factory]]
+
 _LABEL = re.compile(r"[A-Za-z0-9_.+-]+")
 _LABELLED = re.compile(r"([^:/(=]*)=(.*)", re.DOTALL)
 _OBJECT = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -40,14 +43,14 @@ class ArmSpec:
 def parse_arms(
     texts: Sequence[str],
     extra: Mapping[str, Factory],
-    prefixes: Mapping[str, Callable[[str], Arm]] | None = None,
+    prefixes: Mapping[str, Prefix] | None = None,
     *,
     provided: Mapping[str, Factory] | None = None,
     withheld: Mapping[str, str] | None = None,
 ) -> tuple[ArmSpec, ...]:
     """The arms that ``texts`` name, in order; the lexical and the ``provided`` ones where there is no text.
 
-    ``extra`` are a user's arms by name. ``prefixes`` make the arm of ``PREFIX:REST`` from REST. ``provided``
+    ``extra`` are a user's arms by name. ``prefixes`` say what ``PREFIX:REST`` means. ``provided``
     are the arms of a program that the run was given; ``withheld`` are names that want such a program first,
     with what to do about it.
 
@@ -75,7 +78,7 @@ class _Names:
         self,
         built_in: Mapping[str, Factory],
         extra: Mapping[str, Factory],
-        prefixes: Mapping[str, Callable[[str], Arm]],
+        prefixes: Mapping[str, Prefix],
         withheld: Mapping[str, str],
     ) -> None:
         self._built_in = built_in
@@ -112,8 +115,8 @@ class _Names:
             raise UsageError(f"arm {spec!r}: {self._withheld[spec]}")
         prefix, _, rest = spec.partition(":")
         if prefix in self._prefixes:
-            make = self._prefixes[prefix]
-            return [ArmSpec(spec, spec, lambda: make(rest))]
+            label, create = self._prefixes[prefix](rest)
+            return [ArmSpec(spec if label is None else label, spec, create)]
         return [self._object(spec)]
 
     def _object(self, spec: str) -> ArmSpec:

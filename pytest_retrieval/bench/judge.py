@@ -136,7 +136,7 @@ class Station:
 
     def ask(self, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row for ``query``; whatever the arm raises becomes the row's fault."""
-        started = None
+        started = wall_ms = None
         try:
             arm = self._built()
             with slot(self.label, arm.capabilities.max_parallel):
@@ -145,14 +145,19 @@ class Station:
                 started = time.perf_counter()
                 ranking = arm.rank(own)
                 row = settle(ranking, query, snapshot, unlabelled=self._cache_state())
-                return replace(row, wall_ms=_milliseconds(started), build_ms=self._taken_build_ms())
+                wall_ms = _milliseconds(started)
+                if isinstance(arm, Arm):  # an object with an arm's other methods need not have this one
+                    arm.inspect()
+                return replace(row, wall_ms=wall_ms, build_ms=self._taken_build_ms())
         except (KeyboardInterrupt, GeneratorExit):
             raise
         # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
         except BaseException as error:  # noqa: BLE001
+            if started is not None and wall_ms is None:
+                wall_ms = _milliseconds(started)
             return ArmRow(
                 fault=_reason(error),
-                wall_ms=None if started is None else _milliseconds(started),
+                wall_ms=wall_ms,
                 build_ms=self._taken_build_ms(),
                 cache_state=self._cache_state(),
             )

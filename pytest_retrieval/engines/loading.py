@@ -48,13 +48,13 @@ class DescriptionError(UsageError):
         super().__init__("\n".join(f"{shown}: {fault}" for fault in faults))
 
 
-def find_description(text: str) -> Path:
-    """The file that a user named: a path, or the name of a shipped description.
+def find_description(text: str, base: Path | None = None) -> Path:
+    """The file that a user named: a path, relative to ``base``, or the name of a shipped description.
 
     Raises:
         UsageError: there is no such file.
     """
-    path = Path(text).expanduser()
+    path = (Path() if base is None else base) / Path(text).expanduser()
     if path.is_file():
         return path.absolute()
     known = sorted(file.stem for file in SHIPPED.glob("*.json"))

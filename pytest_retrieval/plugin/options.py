@@ -39,8 +39,9 @@ OPTIONS = (
     Option(
         "arms",
         "Arms to run, separated by commas: built-in names (grep, grep-ident, bm25:all, bm25:ident; bm25 "
-        "names both), names from a conftest's pytest_retrieval_arms, or package.module:Object; LABEL=SPEC "
-        "renames. Default: the four lexical arms, and those of --corvint.",
+        "names both), names from a conftest's pytest_retrieval_arms, engine:FILE for a code-search tool by "
+        "its description (engine:ripgrep and others ship), or package.module:Object; LABEL=SPEC renames. "
+        "Default: the four lexical arms, and those of --corvint.",
         "[LABEL=]SPEC,...",
         many=True,
     ),
@@ -109,6 +110,12 @@ OPTIONS = (
         "How much the store may hold before what was longest unused goes. Default: 4G.",
         "SIZE",
         short=False,
+    ),
+    Option(
+        "reindex",
+        "Empty the state of every engine once in the run, so that its index is built from nothing.",
+        None,
+        flag=True,
     ),
     Option(
         "max-errors",

@@ -36,6 +36,13 @@ class Roster:
         return {label: declared(label, arm) for label, arm in self.arms.items()}
 
     @property
+    def notices(self) -> list[str]:
+        """What the arms have to say at the end of the run."""
+        return [
+            f"arm {label}: {line}" for label, arm in self.arms.items() for line in getattr(arm, "notices", ())
+        ]
+
+    @property
     def programs(self) -> dict[str, Program]:
         """The programs that arms ask, by the section of the report that identifies them."""
         return {arm.section: arm.program for arm in self.arms.values() if is_asking(arm)}

@@ -75,7 +75,7 @@ class BenchSession:
     @cached_property
     def settings(self) -> Settings:
         """The checked options."""
-        return read_settings(self.config)
+        return read_settings(self.config, self.run_path)
 
     @cached_property
     def judge(self) -> Judge:
@@ -97,9 +97,11 @@ class BenchSession:
         return None if settings.store is None else Store(settings.store, settings.store_limit, self._notice)
 
     def notices(self) -> list[str]:
-        """What any process of the run had to say of its store, one line at most; and of matched calls."""
+        """What processes of the run had to say of the store, one line at most; of arms; of matched calls."""
         path = self.run_path / NOTICE
         said = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        if "roster" in self.__dict__:
+            said += self.roster.notices
         judge = self.__dict__.get("judge")
         if isinstance(judge, LatencyJudge) and judge.differing:
             said.append(

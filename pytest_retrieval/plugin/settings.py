@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_retrieval.arms.base import Arm
-    from pytest_retrieval.arms.registry import ArmSpec
+    from pytest_retrieval.arms.registry import ArmSpec, Prefix
     from pytest_retrieval.gates.grammar import Gate
     from pytest_retrieval.snapshots.sources import NamedSource
 
@@ -71,16 +71,22 @@ class Settings:
     capture: Path | None
 
 
-def read_settings(config: pytest.Config) -> Settings:
-    """Check every option of ``config``; raises :class:`UsageError` with one line."""
+def read_settings(config: pytest.Config, run_path: Path) -> Settings:
+    """Check every option of ``config``; raises :class:`UsageError` with one line.
+
+    ``run_path`` is the private folder of the run, which also names it.
+    """
     from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import parse_arms
     from pytest_retrieval.gates import grammar, sets
     from pytest_retrieval.snapshots.sources import rebase
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
-    arms = parse_arms(options.values(config, "arms"), offered_arms(config), **program_arms(config))
     limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
+    store, store_limit = _store(config), parse_size(options.value(config, "store-size") or DEFAULT_SIZE)
+    prefixes = {"engine": _engines(config, store or run_path, run_path.name, limit, store_limit)}
+    typed = options.values(config, "arms")
+    arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
     labels = [arm.label for arm in arms]
     gates = tuple(
         grammar.check(gate, arms=labels, groups=None, limit=limit)
@@ -102,13 +108,27 @@ def read_settings(config: pytest.Config) -> Settings:
         gates=gates,
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
-        store=_store(config),
-        store_limit=parse_size(options.value(config, "store-size") or DEFAULT_SIZE),
+        store=store,
+        store_limit=store_limit,
         snapshot_latency=options.flag(config, "snapshot-latency"),
         registration=_registration(config, report),
         overwrite=options.flag(config, "overwrite"),
         capture=_optional_path(config, "context-packets"),
     )
+
+
+def _engines(config: pytest.Config, kept: Path, session: str, limit: int, state_limit: int) -> Prefix:
+    """What ``engine:FILE`` means; states lie below ``kept``, FILE is relative to where the arm was named."""
+
+    def prefix(text: str) -> tuple[str | None, Callable[[], Arm]]:
+        from pytest_retrieval.arms.engine import engine_arm
+        from pytest_retrieval.arms.engine_home import EngineHome
+
+        reindex = options.flag(config, "reindex")
+        home = EngineHome(kept / "engines", session, reindex, limit, state_limit)
+        return engine_arm(text, home, _base(config, "arms"))
+
+    return prefix
 
 
 def _registration(config: pytest.Config, report: Path | None) -> Path | None:

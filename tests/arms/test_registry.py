@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -166,20 +167,20 @@ def test_users_names_are_labels() -> None:
 
 
 def test_a_prefix_makes_an_arm_of_the_rest() -> None:
-    made: list[str] = []
+    asked: list[str] = []
 
-    def make(rest: str) -> Arm:
-        made.append(rest)
-        return Other()
+    def prefix(rest: str) -> tuple[str | None, Callable[[], Arm]]:
+        asked.append(rest)
+        return (rest if rest == "named" else None), Other
 
-    specs = parse_arms(["fuse:rrf(grep,bm25:all),f=fuse:x"], {}, {"fuse": make})
+    specs = parse_arms(["fuse:rrf(grep,bm25:all),f=fuse:x,fuse:named"], {}, {"fuse": prefix})
     assert [(spec.label, spec.spec) for spec in specs] == [
         ("fuse:rrf(grep,bm25:all)", "fuse:rrf(grep,bm25:all)"),
         ("f", "fuse:x"),
+        ("named", "fuse:named"),
     ]
-    assert made == []
+    assert asked == ["rrf(grep,bm25:all)", "x", "named"]
     assert isinstance(specs[0].create(), Other)
-    assert made == ["rrf(grep,bm25:all)"]
 
 
 @pytest.mark.parametrize(
