@@ -53,7 +53,7 @@ class Steady(Arm):
 
     def rank(self, query):
         word = query.text.rpartition(" ")[2]
-        return sorted(self.snapshot.paths, key=lambda path: sha256((word + path).encode()).digest())
+        return sorted(self.snapshot.paths, key=lambda path: sha256(os.fsencode(word + path)).digest())
 
 
 class Wild(Steady):
@@ -165,6 +165,8 @@ class Finished:
 class Project:
     """A suite over ``count`` samples; ``verbs`` says which of them make the arm ``wild`` do what."""
 
+    arms = "steady,wild"
+
     def __init__(self, folder: Path, verbs: Mapping[int, str] | None = None, count: int = 24) -> None:
         self.root = folder / "project"
         self.temporary = folder / "temporary"
@@ -196,7 +198,7 @@ class Project:
     def start(self, *words: str, **variables: str) -> Session:
         """Start pytest over the project, in a process group of its own."""
         argv = [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "xdist"]
-        argv += ["-p", "no:cacheprovider", "--arms=steady,wild", f"--report={self.report}", *words]
+        argv += ["-p", "no:cacheprovider", f"--arms={self.arms}", f"--report={self.report}", *words]
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
