@@ -198,7 +198,8 @@ class Project:
     def start(self, *words: str, **variables: str) -> Session:
         """Start pytest over the project, in a process group of its own."""
         argv = [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "xdist"]
-        argv += ["-p", "no:cacheprovider", f"--arms={self.arms}", f"--report={self.report}", *words]
+        argv += ["-p", "no:cacheprovider", f"--arms={self.arms}", "--retrieval-overwrite"]
+        argv += [f"--report={self.report}", *words]
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
