@@ -17,7 +17,15 @@ pytest_plugins = ["pytester"]
 
 ARMS = "--arms=grep,grep-ident,bm25,alphabet"
 GATES = ("--gate=alphabet: mrr@k >= 0.9", "--gate=grep @ fold:A: errors == 0")
-RUN = ("--release=release", ARMS, *GATES, "--report=out.json", "-p", "no:cacheprovider")
+RUN = (
+    "--release=release",
+    ARMS,
+    *GATES,
+    "--report=out.json",
+    "--retrieval-overwrite",
+    "-p",
+    "no:cacheprovider",
+)
 
 REVERSED = """
 import pytest
@@ -113,7 +121,14 @@ def test_the_place_of_the_call(
 ) -> None:
     expected = alone(project)
     monkeypatch.chdir(project.pytester.mkdir("elsewhere"))
-    arguments = [*RUN[1:-3], "--report=../out.json", "-p", "no:cacheprovider", "--release=../release"]
+    arguments = [
+        *RUN[1:-4],
+        "--report=../out.json",
+        "--retrieval-overwrite",
+        "-p",
+        "no:cacheprovider",
+        "--release=../release",
+    ]
     assert project.run("..", *arguments, *workers).ret == 1
     assert same(project.path / "out.json") == expected
 

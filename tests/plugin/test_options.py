@@ -29,7 +29,7 @@ def report(bench: Bench, name: str = ".retrieval/report.json") -> dict[str, Any]
 def test_every_option_has_a_long_name_an_ini_twin_and_help(bench: Bench) -> None:
     text = bench.run("--help").stdout.str()
     for option in OPTIONS:
-        assert f"--retrieval-{option.name}=" in text
+        assert f"--retrieval-{option.name}{'' if option.flag else '='}" in text
         assert f"{option.dest} (" in text
         if option.short:
             assert f"--{option.name}=" in text
