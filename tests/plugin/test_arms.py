@@ -121,7 +121,7 @@ def rows(bench: Bench, label: str) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_a_class_a_function_and_a_maker_by_their_module(bench: Bench, workers: list[str]) -> None:
     arms = "mine:Backwards,mine:first,made=mine:make,grep"
     judge(bench, arms, *workers).assert_outcomes(passed=7)

@@ -130,7 +130,7 @@ def test_two_workers_that_stop_at_a_failure(bench: Bench) -> None:
     assert bench.report()["selection"]["judged"] + len(selection(bench)["lost"]) == 7
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_reruns_keep_the_last_attempt_and_count_them(bench: Bench, workers: list[str]) -> None:
     bench.write("conftest.py", STUMBLER)
     result = bench.run("-p", "rerunfailures", *STUMBLE, "--reruns=2", *workers)
@@ -197,7 +197,7 @@ def test_a_skipped_sample_makes_a_gate_undecidable_and_the_run_fail(bench: Bench
     assert result.ret == 1
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_nothing_is_written_where_nothing_was_chosen(bench: Bench, workers: list[str]) -> None:
     result = bench.run(*MAIN, *GATE, "-k", "nothing", *workers)
     assert result.ret == 5

@@ -60,7 +60,7 @@ def loaded(bench: Bench, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> di
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["-p", "xdist"], ["-p", "xdist", "-n1"], ["--collect-only"], ["--help"], ["--markers"]],
+    [[], ["-p", "xdist"], ["-p", "xdist", "-n1"], ["--help"]],
     ids=" ".join,
 )
 def test_ordinary_tests_pay_for_nothing(
@@ -169,6 +169,6 @@ def test_the_plugin_can_be_declined(
 
 def test_the_entry_point_with_every_other_plugin(installed: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    result = apart(installed, *MAIN, "-n2")
+    result = apart(installed, *MAIN)
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(["plugins: *entry-0*"])

@@ -29,10 +29,10 @@ def report(bench: Bench, name: str = ".retrieval/report.json") -> dict[str, Any]
 def test_every_option_has_a_long_name_an_ini_twin_and_help(bench: Bench) -> None:
     text = bench.run("--help").stdout.str()
     for option in OPTIONS:
-        assert f"--retrieval-{option.name}{'' if option.flag else '='}" in text
-        assert f"{option.dest} (" in text
-        if option.short:
-            assert f"--{option.name}=" in text
+        value = "" if option.flag else f"={option.metavar}"
+        assert f" --retrieval-{option.name}{value}" in text
+        assert f"\n  {option.dest} (" in text
+        assert (f" --{option.name}{value}" in text) == option.short
 
 
 @pytest.mark.parametrize("prefix", ["--", "--retrieval-"])
@@ -130,11 +130,15 @@ retrieval_max_errors = "10%"
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n1"]])
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("pytest.ini", INI), ("pyproject.toml", TOML_OF_TEXTS), ("pyproject.toml", NATIVE_TOML)],
-    ids=["ini", "texts", "native"],
+    ("name", "text", "workers"),
+    [
+        ("pytest.ini", INI, []),
+        ("pytest.ini", INI, ["-n1"]),
+        ("pyproject.toml", TOML_OF_TEXTS, []),
+        ("pyproject.toml", NATIVE_TOML, []),
+    ],
+    ids=["ini", "workers", "texts", "native"],
 )
 def test_ini_files(bench: Bench, name: str, text: str, workers: list[str]) -> None:
     if "[tool.pytest]" in text and pytest.version_tuple < (9, 0):
@@ -182,7 +186,7 @@ def test_paths_of_an_ini_file_are_relative_to_it_and_typed_ones_to_the_place_of_
     assert len(report(bench, "place/out.json")["details"]) == ALL
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_a_short_form_that_a_conftest_owns_stays_its_own(bench: Bench, workers: list[str]) -> None:
     bench.write(
         "conftest.py",

@@ -41,7 +41,7 @@ def test_one_sample_and_one_snapshot_are_singular(bench: Bench) -> None:
     assert "retrieval: 1 of 7 samples, 1 snapshot to build, arms: alphabet" in result.outlines
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_the_table_has_a_row_per_arm(bench: Bench, workers: list[str]) -> None:
     result = bench.run("--release=release", "--arms=alphabet,grep,bm25", *workers)
     lines = section(result)

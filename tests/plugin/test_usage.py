@@ -135,8 +135,13 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
-@pytest.mark.parametrize("mistake", MISTAKES)
+WITH_WORKERS = ("an unknown arm", "a limit too high", "samples that are not there", "a report nowhere")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "workers"),
+    [*((mistake, []) for mistake in MISTAKES), *((mistake, ["-n2"]) for mistake in WITH_WORKERS)],
+)
 def test_mistakes_on_the_command_line(bench: Bench, mistake: str, workers: list[str]) -> None:
     arguments, line = MISTAKES[mistake]
     result = bench.run(*arguments, *workers)

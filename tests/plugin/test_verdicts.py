@@ -44,7 +44,7 @@ def test_verdicts(bench: Bench, gate: str) -> None:
     assert (record["gate"], record["status"]) == (gate, status.lower())
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]])
+@pytest.mark.parametrize("workers", [[], ["-n1"]])
 def test_every_gate_is_judged_and_one_that_fails_is_enough(bench: Bench, workers: list[str]) -> None:
     gates = [f"--gate={gate}" for gate in VERDICTS]
     result = bench.run(*MAIN, *gates, *workers)
