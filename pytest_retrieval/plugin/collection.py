@@ -139,7 +139,7 @@ def enrol(items: Iterable[pytest.Item], plan: Plan) -> None:
     """Note every bench item that is to run, by the node id that it has in the end."""
     for item in items:
         if (case := case_of(item)) is not None:
-            plan.add(item.nodeid, case.sample)
+            plan.add(item.nodeid, case.sample, case.catalog.size(case.sample.repo, case.sample.commit))
 
 
 def is_placeholder(item: object) -> bool:

@@ -12,17 +12,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_retrieval.model import Sample, SampleFile
 
 PLAN_FILE = "plan.json"
+_QUERY_WEIGHT = 500_000  # bytes of a chunk file that are read while one query is answered
 
 
 @dataclass(slots=True)
 class Entry:
-    """One bench item: its sample by source (SHA-256) and row, and the keys of order and locality."""
+    """One bench item: its sample by source (SHA-256) and row, and the keys of order and locality.
+
+    ``size`` is that of its snapshot in bytes as far as a glance tells, else 0.
+    """
 
     source: str
     row: int
@@ -30,6 +34,14 @@ class Entry:
     ordinal: int
     repo: str
     commit: str
+    size: int
+
+
+class Load(NamedTuple):
+    """What a scheduler knows of an item: the repository whose texts it shares, and how much work it is."""
+
+    key: str
+    weight: int
 
 
 @dataclass(slots=True)
@@ -56,8 +68,8 @@ class Plan:
         """The node ids of the items that are to run."""
         return list(self.entries)
 
-    def add(self, nodeid: str, sample: Sample) -> None:
-        """Note an item that is to run."""
+    def add(self, nodeid: str, sample: Sample, size: int = 0) -> None:
+        """Note an item that is to run, and the size of its snapshot."""
         self.entries[nodeid] = Entry(
             sample.source,
             sample.row,
@@ -65,6 +77,7 @@ class Plan:
             sample.ordinal,
             sample.repo,
             sample.commit,
+            size,
         )
 
     def add_source(self, sample_file: SampleFile) -> None:
@@ -89,14 +102,24 @@ class Plan:
         """How many distinct snapshots the items ask for."""
         return len({(entry.repo, entry.commit) for entry in self.entries.values()})
 
-    def keys(self, nodeids: Sequence[str]) -> list[str] | None:
-        """For each node id the repository whose texts it shares, or None when there is no bench item."""
+    def loads(self, nodeids: Sequence[str]) -> list[Load] | None:
+        """The load of each item, or None when there is no bench item.
+
+        The first item of a snapshot carries the work of reading it.
+        """
         if not self.entries:
             return None
-        return [
-            self.entries[nodeid].repo if nodeid in self.entries else nodeid.partition("::")[0]
-            for nodeid in nodeids
-        ]
+        seen: set[tuple[str, str]] = set()
+        loads = []
+        for nodeid in nodeids:
+            entry = self.entries.get(nodeid)
+            if entry is None:
+                loads.append(Load(nodeid.partition("::")[0], _QUERY_WEIGHT))
+                continue
+            snapshot = (entry.repo, entry.commit)
+            loads.append(Load(entry.repo, _QUERY_WEIGHT + (0 if snapshot in seen else entry.size)))
+            seen.add(snapshot)
+        return loads
 
     def write(self, folder: Path) -> None:
         """Leave the plan in ``folder``, unless another worker of the run has done so."""

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from xdist.scheduler import Scheduling
     from xdist.workermanage import WorkerController
 
-Keys = Callable[[Sequence[str]], "list[str] | None"]
+    from pytest_retrieval.plugin.plan import Load
+
+Loads = Callable[[Sequence[str]], "list[Load] | None"]
 
 # A worker starts an item only when it knows the next one, so it must hold two; a few more hide the way
 # from the controller to the worker and back, and are all that is rescheduled when a worker dies.
@@ -32,26 +34,38 @@ _CEILING = 32
 class Shelf:
     """The items of one repository that were not handed out yet, and the worker that takes from it."""
 
-    def __init__(self, key: str, indices: Sequence[int]) -> None:
+    def __init__(self, key: str, indices: Sequence[int], loads: Sequence[Load]) -> None:
         self.key = key
         self.indices = deque(indices)
+        self.weight = sum(loads[index].weight for index in indices)
         self.owner: WorkerController | None = None
+        self._loads = loads
+
+    def take(self) -> int:
+        """The next item."""
+        index = self.indices.popleft()
+        self.weight -= self._loads[index].weight
+        return index
 
     def split(self) -> Shelf:
-        """A new shelf with the rear half, for a worker that would idle otherwise."""
-        count = (len(self.indices) + 1) // 2
-        rear = [self.indices.pop() for _ in range(count)]
-        return Shelf(self.key, rear[::-1])
+        """A new shelf with the rear half by weight, for a worker that would idle otherwise."""
+        rear: deque[int] = deque()
+        half, taken = self.weight / 2, 0
+        while taken < half and len(self.indices) > 1:
+            rear.appendleft(self.indices.pop())
+            taken += self._loads[rear[0]].weight
+        self.weight -= taken
+        return Shelf(self.key, rear, self._loads)
 
 
 class RepositoryScheduling:
     """Hands out items repository by repository; see the module's text. Implements xdist's protocol."""
 
-    def __init__(self, numnodes: int, keys: Sequence[str], log: Callable[[str], None]) -> None:
+    def __init__(self, numnodes: int, loads: Sequence[Load], log: Callable[[str], None]) -> None:
         self.numnodes = numnodes
         self._log = log
         self._collection: Sequence[str] = ()
-        self._keys = keys
+        self._loads = loads
         self._shelves: list[Shelf] = []
         self._waiting = 0
         self._sent: dict[WorkerController, deque[int]] = {}
@@ -142,8 +156,8 @@ class RepositoryScheduling:
     def _put_back(self, indices: Sequence[int] | deque[int] | range) -> None:
         shelves: dict[str, list[int]] = {}
         for index in indices:
-            shelves.setdefault(self._keys[index], []).append(index)
-        self._shelves.extend(Shelf(key, found) for key, found in shelves.items())
+            shelves.setdefault(self._loads[index].key, []).append(index)
+        self._shelves.extend(Shelf(key, found, self._loads) for key, found in shelves.items())
         self._waiting += len(indices)
 
     def _feed(self, node: WorkerController) -> None:
@@ -163,19 +177,22 @@ class RepositoryScheduling:
         batch: list[int] = []
         while self._waiting and len(batch) < count:
             shelf = self._shelf_for(node)
-            batch.append(shelf.indices.popleft())
+            batch.append(shelf.take())
             self._waiting -= 1
             if not shelf.indices:
                 self._shelves.remove(shelf)
         return batch
 
     def _shelf_for(self, node: WorkerController) -> Shelf:
-        """The worker's own shelf, else the largest that is free, else half of the largest."""
+        """The worker's own shelf, else the heaviest that is free, else half of the heaviest.
+
+        Heavy ones first, so that what is left at the end is light and evens out.
+        """
         own = next((shelf for shelf in self._shelves if shelf.owner is node), None)
         if own is not None:
             return own
         free = [shelf for shelf in self._shelves if shelf.owner is None]
-        shelf = max(free or self._shelves, key=lambda shelf: len(shelf.indices))
+        shelf = max(free or self._shelves, key=lambda shelf: shelf.weight)
         if not free and len(shelf.indices) > 1:
             shelf = shelf.split()
             self._shelves.append(shelf)
@@ -190,10 +207,10 @@ class LoadOrRepository:
     A run without bench items must see xdist's own scheduler, whatever else is installed.
     """
 
-    def __init__(self, config: pytest.Config, log: Producer, keys: Keys) -> None:
+    def __init__(self, config: pytest.Config, log: Producer, loads: Loads) -> None:
         self._config = config
         self._log = log
-        self._keys = keys
+        self._loads = loads
         self._numnodes = len(parse_tx_spec_config(config))
         self._nodes: list[WorkerController] = []
         self._collections: dict[WorkerController, Sequence[str]] = {}
@@ -271,7 +288,7 @@ class LoadOrRepository:
         return self._chosen
 
     def _choose(self) -> Scheduling:
-        keys = self._keys(next(iter(self._collections.values())))
-        if keys is None:
+        loads = self._loads(next(iter(self._collections.values())))
+        if loads is None:
             return LoadScheduling(self._config, self._log)
-        return RepositoryScheduling(self._numnodes, keys, self._log)
+        return RepositoryScheduling(self._numnodes, loads, self._log)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xdist.scheduler import Scheduling
     from xdist.workermanage import WorkerController
 
+    from pytest_retrieval.plugin.plan import Load
     from pytest_retrieval.plugin.role import Role
 
 
@@ -65,11 +66,11 @@ class Workers:
             return None
         from pytest_retrieval.plugin.scheduler import LoadOrRepository
 
-        return LoadOrRepository(config, log, self._keys)
+        return LoadOrRepository(config, log, self._loads)
 
-    def _keys(self, nodeids: Sequence[str]) -> list[str] | None:
+    def _loads(self, nodeids: Sequence[str]) -> list[Load] | None:
         gathering = self._role.gathering
-        return None if gathering is None else gathering.plan.keys(nodeids)
+        return None if gathering is None else gathering.plan.loads(nodeids)
 
     def _announce(self) -> None:
         """Print the opening lines, which the controller cannot know any earlier."""

@@ -39,6 +39,7 @@ class Catalog:
         self._libraries = [_library(place, store) for place in dict.fromkeys(corpora)]
         self._scratch = scratch
         self._store = store
+        self._sizes: dict[tuple[str, str], int] = {}
         self._open: OrderedDict[tuple[str, str], Snapshot] = OrderedDict()
 
     def expect(self, names: Iterable[tuple[str, str]]) -> None:
@@ -71,6 +72,19 @@ class Catalog:
             self._open[key] = Snapshot(repo, commit, source, tree, self._scratch, store=self._store)
         self._open.move_to_end(key)
         return self._open[key]
+
+    def size(self, repo: str, commit: str) -> int:
+        """The bytes of the chunk file of ``repo@commit``; 0 where that takes more than a look."""
+        key = (repo, commit)
+        if key not in self._sizes:
+            self._sizes[key] = self._size(repo, commit)
+        return self._sizes[key]
+
+    def _size(self, repo: str, commit: str) -> int:
+        if f"{repo}@{commit}" in self._explicit:
+            return 0
+        found = (library.size(repo, commit) for library in self._libraries if isinstance(library, Corpus))
+        return next(filter(None, found), 0)
 
     def close(self) -> None:
         """Close every snapshot that is open; harmless when repeated."""

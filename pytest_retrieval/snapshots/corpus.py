@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -74,6 +75,16 @@ class Corpus:
         if source.endswith(".chunks.jsonl") and not (self.root / source).is_file() and compressed.is_file():
             source += ".zst"
         return read_source(source, commit, self.root, keeper)
+
+    def size(self, repo: str, commit: str) -> int:
+        """The bytes of the chunk file of ``repo@commit``, 0 if there is none."""
+        if not HEX.fullmatch(commit) or not _REPO.fullmatch(repo):
+            return 0
+        usual = self.root / repo.replace("/", "__") / f"{commit}.chunks.jsonl"
+        for path in (usual, usual.with_name(f"{usual.name}.zst")):
+            with suppress(OSError):
+                return path.stat().st_size
+        return 0
 
     def _chunk_file(self, repo: str, commit: str, row: Mapping[str, Any]) -> str | None:
         named = row.get("chunks_path")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("xdist", reason="the scheduler serves pytest-xdist")
 
+from pytest_retrieval.plugin.plan import Load
 from pytest_retrieval.plugin.scheduler import RepositoryScheduling
 
 
@@ -47,7 +48,7 @@ class Run:
 
     def __init__(self, keys: Sequence[str], workers: int) -> None:
         self.ids = [f"item{number}" for number in range(len(keys))]
-        self.scheduler = RepositoryScheduling(workers, keys, lambda line: None)
+        self.scheduler = RepositoryScheduling(workers, [Load(key, 1) for key in keys], lambda line: None)
         self.alive: list[Worker] = []
         self.crashed: list[str] = []
         self.ran: list[int] = []
@@ -143,3 +144,14 @@ def test_an_item_that_is_pending_again_runs_again() -> None:
     run.kill(run.alive[0], again=True)
     run.finish(Random(0))
     assert sorted(run.ran) == [0, 1, 2]
+
+
+def test_heavy_repositories_come_first_and_are_split_by_weight() -> None:
+    loads = [Load("light", 1)] * 6 + [Load("heavy", 50), Load("heavy", 20), Load("heavy", 20)]
+    scheduler = RepositoryScheduling(1, loads, lambda line: None)
+    scheduler._put_back(range(len(loads)))
+    shelf = max(scheduler._shelves, key=lambda shelf: shelf.weight)
+    assert (shelf.key, shelf.weight, list(shelf.indices)) == ("heavy", 90, [6, 7, 8])
+    rear = shelf.split()
+    assert (shelf.weight, list(shelf.indices)) == (50, [6])
+    assert (rear.weight, list(rear.indices)) == (40, [7, 8])

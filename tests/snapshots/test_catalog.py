@@ -179,3 +179,12 @@ def test_the_facts_of_a_snapshot(tmp_path: Path) -> None:
         "cut": 0,
         "dropped": {},
     }
+
+
+def test_the_size_of_a_snapshot_is_that_of_its_chunk_file(tmp_path: Path) -> None:
+    (tmp_path / "o__n").mkdir()
+    (tmp_path / "o__n" / f"{'a' * 40}.chunks.jsonl").write_bytes(b"x" * 7)
+    (tmp_path / "o__n" / f"{'b' * 40}.chunks.jsonl.zst").write_bytes(b"x" * 5)
+    catalog = Catalog({f"o/n@{'d' * 40}": "dist:iniconfig"}, (tmp_path,))
+    assert [catalog.size("o/n", letter * 40) for letter in "abcd"] == [7, 5, 0, 0]
+    assert catalog.size("../n", "label") == 0
