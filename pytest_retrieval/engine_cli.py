@@ -55,7 +55,7 @@ def list_shipped(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
     from pytest_retrieval.engines.loading import SHIPPED
 
-    for path in sorted(SHIPPED.glob("*.json")):
+    for path in sorted(SHIPPED.glob("*.json"), key=lambda path: path.stem):
         about = json.loads(path.read_bytes())["about"]
         sys.stdout.write(f"engine:{path.stem}: {about}\n")
     return 0
