@@ -279,6 +279,8 @@ class LoadOrRepository:
         if self._chosen:
             crashed: str | None = self._chosen.remove_node(node)
             return crashed
+        if node not in self._nodes:
+            raise KeyError(node)  # what the protocol says of a worker that died before it was ready
         self._nodes.remove(node)
         self._collections.pop(node, None)
         return None

@@ -86,14 +86,6 @@ class Wild(Steady):
     def die(self, rest):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def die_once(self, rest):
-        """Die in the first of all attempts."""
-        try:
-            (MARKS / "died").touch(exist_ok=False)
-        except FileExistsError:
-            return
-        os.kill(os.getpid(), signal.SIGKILL)
-
     def leave(self, rest):
         os._exit(7)
 
@@ -131,7 +123,23 @@ def fill_the_disk(part):
     os.write, os.fsync = write, fsync
 
 
-def pytest_configure():
+def die_once(config, at):
+    """The first worker that comes here dies."""
+    if os.environ.get("DIE_AT") != at or not hasattr(config, "workerinput"):
+        return
+    try:
+        (MARKS / "died").touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def pytest_collection_modifyitems(config):
+    die_once(config, "collection")
+
+
+def pytest_configure(config):
+    die_once(config, "configure")
     if "FULL" in os.environ:
         fill_the_disk(os.environ["FULL"])
     if "LARGEST_FILE" in os.environ:

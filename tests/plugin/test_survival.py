@@ -112,13 +112,23 @@ def test_all_workers_killed_at_once(tmp_path: Path, undisturbed: dict[str, dict[
     project.assert_nothing_is_left()
 
 
+@pytest.mark.parametrize("when", ["configure", "collection"])
+def test_a_worker_that_dies_before_its_first_item_is_replaced(
+    tmp_path: Path, when: str, undisturbed: dict[str, dict[str, Any]]
+) -> None:
+    project = Project(tmp_path)
+    done = project.run("-n2", DIE_AT=when)
+    assert done.code == 0, done.output
+    assert project.reported() == undisturbed
+    project.assert_nothing_is_left()
+
+
 @pytest.mark.parametrize(
     ("words", "died"),
     [
         pytest.param(("--max-worker-restart=0",), range(1, 3), id="no-restart"),
         pytest.param(("--max-worker-restart=1",), range(2, 4), id="one-restart"),
         pytest.param(("--dist=worksteal", "--max-worker-restart=1"), range(2, 4), id="worksteal"),
-        pytest.param((), range(9, 11), id="default"),
     ],
 )
 def test_workers_that_die_in_every_item(tmp_path: Path, words: tuple[str, ...], died: range) -> None:
