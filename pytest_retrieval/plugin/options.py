@@ -84,8 +84,8 @@ OPTIONS = (
     ),
     Option(
         "gate",
-        "What must hold, as 'ARM [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; may "
-        "be given several times.",
+        "What must hold, as 'ARM [- ARM] [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; "
+        "may be given several times.",
         "GATE",
         many=True,
         ini="gates",
