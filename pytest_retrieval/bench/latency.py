@@ -21,8 +21,9 @@ from typing import Any, NoReturn
 
 from pytest_retrieval.arms.observed import HIT, MISS, Observed, is_observed
 from pytest_retrieval.arms.registry import ArmSpec
+from pytest_retrieval.bench.detail import answer_row
 from pytest_retrieval.bench.hiding import hidden
-from pytest_retrieval.bench.judge import Judge, Outcome, Witness, answer_row, dirt_of, question
+from pytest_retrieval.bench.judge import Judge, Outcome, Witness, dirt_of, question
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError, VoidError
 from pytest_retrieval.model import ArmRow, Sample
 from pytest_retrieval.snapshots.base import Snapshot

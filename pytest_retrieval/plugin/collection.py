@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_retrieval.errors import RetrievalError
-from pytest_retrieval.plugin.session import Case, check_marker
+from pytest_retrieval.plugin.markers import check_marker
+from pytest_retrieval.plugin.session import Case
 
 if TYPE_CHECKING:
     from pytest_retrieval.model import Sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.observed import is_observed
@@ -13,6 +13,11 @@ from pytest_retrieval.arms.program import Program, is_asking
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.model import Capabilities
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_retrieval.plugin.settings import Settings
 
 
 class Roster:
@@ -62,6 +67,27 @@ class Roster:
                 f"{found}"
             )
         return labels[0]
+
+    def check(self, settings: Settings, option: argparse.Namespace) -> None:
+        """See that the programs of the arms are there, and that the arms can do what a mode asks of them.
+
+        Raises:
+            UsageError: they are not, or cannot; or the mode does not go with other options.
+        """
+        _ = self.arms
+        modes = {
+            "snapshot-latency": settings.snapshot_latency,
+            "context-packets": settings.capture is not None,
+        }
+        for name in (name for name, wanted in modes.items() if wanted):
+            try:
+                _ = self.observed
+            except UsageError as error:
+                raise UsageError(f"--retrieval-{name}: {error}") from None
+            if getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
+                raise UsageError(f"--retrieval-{name} measures in one process: leave -n and --dist out")
+            if settings.registration is None:
+                raise UsageError(f"--retrieval-{name} needs --report FILE or --retrieval-registration FILE")
 
 
 def declared(label: str, arm: Arm | None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
 from pytest_retrieval.model import Sample, SampleFile
 from pytest_retrieval.plugin import options
+from pytest_retrieval.plugin.markers import check_source, texts_of
 from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
@@ -31,7 +32,6 @@ from pytest_retrieval.report.write import check_writable, default_report
 from pytest_retrieval.snapshots.archive import member_shown
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
-from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.scratch import RunFolder
 from pytest_retrieval.snapshots.sources import NamedSource, rebase, shown_from, split_view
 from pytest_retrieval.store.store import Store
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 NOTICE = "store-notice"  # in the run's folder
 ASKING = ("corvint", "snapshot-latency", "context-packets")  # options that say what arms must be able to do
-MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class BenchSession:
         if settings.report is not None:
             check_writable(settings.report)
         if any(options.from_command_line(self.config, name) for name in ASKING):
-            self._check_mode()
+            self.roster.check(self.settings, self.config.option)
         if options.from_command_line(self.config, "snapshot"):
             for named in settings.snapshots:
                 check_source(named)
@@ -141,25 +140,7 @@ class BenchSession:
         """Hold the run's folder, and make sure that the report can be written, before the first item runs."""
         _ = self.scratch
         check_writable(self.report_path())
-        self._check_mode()
-
-    def _check_mode(self) -> None:
-        """Check what the options ask of the arms together, and that the programs of the arms are there."""
-        settings, option = self.settings, self.config.option
-        _ = self.roster.arms
-        asked = {
-            "snapshot-latency": settings.snapshot_latency,
-            "context-packets": settings.capture is not None,
-        }
-        for name in (name for name, wanted in asked.items() if wanted):
-            try:
-                _ = self.roster.observed
-            except UsageError as error:
-                raise UsageError(f"--retrieval-{name}: {error}") from None
-            if getattr(option, "dist", "no") != "no" or getattr(option, "tx", None):
-                raise UsageError(f"--retrieval-{name} measures in one process: leave -n and --dist out")
-            if settings.registration is None:
-                raise UsageError(f"--retrieval-{name} needs --report FILE or --retrieval-registration FILE")
+        self.roster.check(self.settings, self.config.option)
 
     def check_plan(self, plan: Plan) -> None:
         """Check what was collected, and that there are the tasks and groups that options name."""
@@ -191,7 +172,7 @@ class BenchSession:
         pool = self._pool(arguments, folder)
         for sample_file, _ in pool:
             self.plan.add_source(sample_file)
-        tasks = () if self.settings.samples else _texts(arguments, "task")
+        tasks = () if self.settings.samples else texts_of(arguments, "task")
         rows = [
             Case(sample, catalog)
             for sample_file, catalog in pool
@@ -249,16 +230,16 @@ class BenchSession:
     def _pool(self, arguments: Mapping[str, Any], folder: Path) -> list[tuple[SampleFile, Catalog]]:
         """The samples files that a suite draws from: the options' before the marker's before the embedded."""
         settings = self.settings
-        corpora = (*settings.corpora, *(rebase(text, folder) for text in _texts(arguments, "corpus")))
-        named = (*settings.snapshots, *named_sources(_texts(arguments, "snapshot"), folder))
-        samples = settings.samples or tuple(folder / text for text in _texts(arguments, "samples"))
+        corpora = (*settings.corpora, *(rebase(text, folder) for text in texts_of(arguments, "corpus")))
+        named = (*settings.snapshots, *named_sources(texts_of(arguments, "snapshot"), folder))
+        samples = settings.samples or tuple(folder / text for text in texts_of(arguments, "samples"))
         if samples:
             catalog = self._catalog(corpora, named)
             default = (named[0].repo, named[0].commit) if len(named) == 1 else None
             return [(self._load(path, catalog, default), catalog) for path in samples]
         root = settings.release
         if root is None:
-            texts = _texts(arguments, "release")
+            texts = texts_of(arguments, "release")
             root = folder / texts[0] if texts else resources.embedded_release()
         releases = self._find_releases(root)
         own = dict.fromkeys(str(corpus) for release in releases for corpus in release.corpora)
@@ -313,38 +294,3 @@ class BenchSession:
         known = key in self._asked
         self._asked.add(key)
         return not known
-
-
-def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
-    """Refuse arguments of the ``retrieval`` marker that mean nothing."""
-    known = ", ".join(MARKER_ARGUMENTS)
-    if positional:
-        raise UsageError(f"marker retrieval: takes named arguments only ({known}), not {positional[0]!r}")
-    for name in arguments:
-        if name not in MARKER_ARGUMENTS:
-            raise UsageError(
-                f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
-            )
-        if len(_texts(arguments, name)) > 1 and name == "release":
-            raise UsageError(f"marker retrieval: release must be one path, not {arguments[name]!r:.80}")
-
-
-def check_source(named: NamedSource) -> None:
-    """Refuse a source that is not there at all; whether it serves the commit shows when it is read."""
-    if named.source.startswith("dist:"):
-        distribution_version(named.source.removeprefix("dist:"))
-        return
-    place = split_view(named.source.removeprefix("git:"))[0]
-    if not Path(place).exists():
-        raise UsageError(f"--snapshot {named.name}={named.source}: there is no file or folder {place}")
-
-
-def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The texts of a marker's argument; none where it is absent or None."""
-    value = arguments.get(name)
-    if value is None:
-        return ()
-    values = value if isinstance(value, list | tuple) else (value,)
-    if not values or not all(isinstance(text, str | Path) and str(text) for text in values):
-        raise UsageError(f"marker retrieval: {name} must be a text or a list of texts, not {value!r:.80}")
-    return tuple(str(text) for text in values)

@@ -1,0 +1,99 @@
+"""A sample's row of the report: what it asked, what every arm said, and how that is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pytest_retrieval.measures.grading import ceiling, grade
+from pytest_retrieval.model import ArmRow, Sample
+from pytest_retrieval.snapshots.base import Snapshot
+from pytest_retrieval.snapshots.lines import line_counts
+from pytest_retrieval.text.anchors import anchor_counts
+
+TRUNCATED_ABOVE = 2_000  # code points of query text; the flag is the same for every arm (DECISIONS 15)
+
+
+def describe(
+    sample: Sample,
+    rows: Mapping[str, ArmRow],
+    limit: int,
+    snapshot: Snapshot | None,
+    *,
+    status: str | None = None,
+) -> dict[str, Any]:
+    """The sample's row of the report: facts of the sample, answers and measures by arm label.
+
+    Without a snapshot nothing is known of what could be reached, so gold counts neither as absent nor as
+    cut and there is no ceiling. What the measures need beside the rankings is kept, so that they can be
+    computed again: spans of gold, and the lengths of ranked files where spans are measured. Raises
+    SnapshotError where such a file cannot be read any more.
+    """
+    lines = _ranked_lines(sample, rows, snapshot)
+    faulty = any(row.fault is not None for row in rows.values())
+    detail: dict[str, Any] = {
+        "source": sample.source,
+        "id": sample.id,
+        "ordinal": sample.ordinal,
+        "row": sample.row,
+        "task_type": sample.task,
+        "repo": sample.repo,
+        "base_commit": sample.commit,
+        "stratum": sample.stratum,
+        "partition": sample.fold,
+        "gold": list(sample.gold),
+        "given": list(sample.given),
+        "gold_absent": [] if snapshot is None else [path for path in sample.gold if path not in snapshot],
+        "gold_cut": [] if snapshot is None else [path for path in sample.gold if path in snapshot.cut],
+        "query_chars": len(sample.query_text),
+        "query_truncated": len(sample.query_text) > TRUNCATED_ABOVE,
+        "status": status or ("fault" if faulty else "measured"),
+        "arms": {label: answer_row(row) for label, row in rows.items()},
+        "metrics": {label: grade(sample, row, limit, lines) for label, row in rows.items()},
+    }
+    if counts := anchor_counts(sample.query_text):
+        detail["anchor_bearing"] = True
+        detail["anchors"] = dict(counts)
+    if sample.cluster is not None:
+        detail["cluster"] = sample.cluster
+    if sample.gold_spans:
+        detail["gold_spans"] = [asdict(span) for span in sample.gold_spans]
+    if sample.gold_symbols:
+        detail["gold_symbols"] = list(sample.gold_symbols)
+    if lines is not None:
+        detail["lines"] = lines
+    if sample.gold and snapshot is not None:
+        detail["ceiling"] = ceiling(sample, snapshot, limit)
+    return detail
+
+
+def _ranked_lines(
+    sample: Sample, rows: Mapping[str, ArmRow], snapshot: Snapshot | None
+) -> dict[str, int] | None:
+    """How many lines each ranked file has, or None where no measure asks for that."""
+    if snapshot is None or sample.gold_kind != "spans":
+        return None
+    return line_counts(snapshot, {path for row in rows.values() for path in row.ranked})
+
+
+def answer_row(row: ArmRow) -> dict[str, Any]:
+    """An arm's answer as the report keeps it; what does not apply is left out."""
+    answer: dict[str, Any] = {
+        "ranked": list(row.ranked),
+        "abstained": row.abstained,
+        "cache_state": row.cache_state,
+    }
+    optional = {
+        "state": row.state,
+        "top_score": row.top_score,
+        "error": row.error,
+        "refused": (row.refusal is not None and row.fault is None) or None,
+        "duplicates": row.duplicates or None,
+        "unknown": row.unknown or None,
+        "packet_bytes": row.packet_bytes,
+        "wall_ms": row.wall_ms,
+        "build_ms": row.build_ms,
+    }
+    answer.update((key, value) for key, value in optional.items() if value is not None)
+    return answer

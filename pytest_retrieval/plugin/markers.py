@@ -1,0 +1,48 @@
+"""The arguments of the ``retrieval`` marker, and the sources that it and the options name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.snapshots.distribution import distribution_version
+from pytest_retrieval.snapshots.sources import NamedSource, split_view
+
+MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
+
+
+def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments of the ``retrieval`` marker that mean nothing."""
+    known = ", ".join(MARKER_ARGUMENTS)
+    if positional:
+        raise UsageError(f"marker retrieval: takes named arguments only ({known}), not {positional[0]!r}")
+    for name in arguments:
+        if name not in MARKER_ARGUMENTS:
+            raise UsageError(
+                f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
+            )
+        if len(texts_of(arguments, name)) > 1 and name == "release":
+            raise UsageError(f"marker retrieval: release must be one path, not {arguments[name]!r:.80}")
+
+
+def check_source(named: NamedSource) -> None:
+    """Refuse a source that is not there at all; whether it serves the commit shows when it is read."""
+    if named.source.startswith("dist:"):
+        distribution_version(named.source.removeprefix("dist:"))
+        return
+    place = split_view(named.source.removeprefix("git:"))[0]
+    if not Path(place).exists():
+        raise UsageError(f"--snapshot {named.name}={named.source}: there is no file or folder {place}")
+
+
+def texts_of(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts of a marker's argument; none where it is absent or None."""
+    value = arguments.get(name)
+    if value is None:
+        return ()
+    values = value if isinstance(value, list | tuple) else (value,)
+    if not values or not all(isinstance(text, str | Path) and str(text) for text in values):
+        raise UsageError(f"marker retrieval: {name} must be a text or a list of texts, not {value!r:.80}")
+    return tuple(str(text) for text in values)
