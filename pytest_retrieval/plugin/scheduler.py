@@ -167,8 +167,13 @@ class RepositoryScheduling:
         if self._waiting and len(sent) < _FLOOR:
             share = self._waiting // (len(self._ready) * 8)
             batch = self._take(node, min(_CEILING, max(_FLOOR, share)))
+            try:
+                node.send_runtest_some(batch)
+            except OSError:  # it has died, and xdist is about to hear of it
+                self._ready.discard(node)
+                self._put_back(batch)
+                return
             sent.extend(batch)
-            node.send_runtest_some(batch)
         if not self._waiting:
             # Lets the worker run the item that it holds back until it knows the next one.
             node.shutdown()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +30,8 @@ class Workers:
         """Name the run's folder; only builtin types may cross."""
         node.workerinput[WORKER_INPUT] = str(self._role.shared_path())
         self._nodes.append(node)
+        if self._role.config.getoption("dist") != "load":
+            vars(node)["sendcommand"] = self._patient(node.sendcommand)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: WorkerController, ids: Sequence[str]) -> None:
@@ -71,6 +73,21 @@ class Workers:
     def _loads(self, nodeids: Sequence[str]) -> list[Load] | None:
         gathering = self._role.gathering
         return None if gathering is None else gathering.plan.loads(nodeids)
+
+    def _patient(self, send: Callable[..., None]) -> Callable[..., None]:
+        """xdist's schedulers may send to a worker that has died, of which they hear next; ours knows that.
+
+        Without this one killed worker could end the whole run. What was sent comes back when they hear of it.
+        """
+
+        def sendcommand(name: str, **arguments: object) -> None:
+            try:
+                send(name, **arguments)
+            except OSError:
+                if self._role.gathering is None:
+                    raise
+
+        return sendcommand
 
     def _announce(self) -> None:
         """Print the opening lines, which the controller cannot know any earlier."""

@@ -20,7 +20,7 @@ FILES = 6
 #: What answers of two runs may differ in, and what of a sample depends on the verb of its query.
 TIMES = {"wall_ms", "build_ms", "cache_state"}
 OF_THE_QUERY = {"source", "query_chars"}
-WAIT = 60.0
+WAIT = 120.0
 
 SUITE = """
 import pytest

@@ -25,6 +25,7 @@ class Worker:
     name: str
     queue: deque[int] = field(default_factory=deque)
     shutting_down: bool = False
+    dead: bool = False
     ran: list[int] = field(default_factory=list)
 
     @property
@@ -33,6 +34,8 @@ class Worker:
 
     def send_runtest_some(self, indices: Sequence[int]) -> None:
         assert not self.shutting_down, "items sent after the shutdown are never run"
+        if self.dead:
+            raise OSError("cannot send (already closed?)")
         self.queue.extend(indices)
 
     def shutdown(self) -> None:
@@ -70,7 +73,11 @@ class Run:
         self.spread.setdefault(self.keys[index], set()).add(worker.name)
         self.scheduler.mark_test_complete(cast(Any, worker), index)
 
-    def kill(self, worker: Worker, again: bool = False) -> None:
+    def kill(self, worker: Worker, again: bool = False, late: bool = False) -> None:
+        """A worker dies; ``late``: its report of an item before comes in first, and is answered in vain."""
+        worker.dead = True
+        if late:
+            self.step(worker)
         self.alive.remove(worker)
         crashed = self.scheduler.remove_node(cast(Any, worker))
         if crashed is not None and again:  # as a handler of pytest_handlecrashitem may ask
@@ -92,7 +99,7 @@ class Run:
             worker = random.choice(able)
             if kills and random.random() < 0.2:
                 kills -= 1
-                self.kill(worker)
+                self.kill(worker, late=random.random() < 0.5)
             else:
                 self.step(worker)
         raise AssertionError("the run does not end")
