@@ -21,7 +21,7 @@ from pytest_retrieval.report.capture_lines import Descriptor
 from pytest_retrieval.report.capture_place import CapturePlace
 from pytest_retrieval.report.distinct import check_distinct
 from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes
-from pytest_retrieval.report.registration import registration, stamped, write_sidecar
+from pytest_retrieval.report.registration import discard_sidecar, registration, stamped, write_sidecar
 from pytest_retrieval.snapshots.sources import split_view
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Records:
             capture_lines.header_line(self.section, planned)
         if settings.registration is not None:
             if settings.overwrite:
-                settings.registration.unlink(missing_ok=True)
+                discard_sidecar(settings.registration)
             write_sidecar(settings.registration, self.section)
         if place is not None:
             self._capture = Capture(place, self.section, planned)

@@ -6,6 +6,7 @@ whatever becomes of the run.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,6 +85,25 @@ def timestamp(nanoseconds: int) -> str:
 def sidecar_path(report: Path) -> Path:
     """Where the registration of an explicit report goes unless it is named."""
     return report.with_name(report.name + SUFFIX)
+
+
+def discard_sidecar(path: Path) -> None:
+    """Remove the registration of an earlier run, if there is one at ``path``.
+
+    Raises:
+        ReportError: what is there is no registration, or cannot be removed.
+    """
+    try:
+        found = json.loads(path.read_bytes())
+        if not isinstance(found, dict) or not {"fold_map_sha256", "registered_at"} <= found.keys():
+            raise ValueError
+        path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ReportError(f"cannot replace the registration {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ReportError(f"cannot replace {path}: it is no registration; name another file") from error
 
 
 def write_sidecar(path: Path, section: Mapping[str, Any]) -> None:

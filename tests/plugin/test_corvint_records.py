@@ -115,6 +115,15 @@ def test_case_42_a_report_that_becomes_the_registration_is_not_written(ring: Rin
     assert ring.report.samefile(ring.registration)
 
 
+def test_only_a_registration_is_overwritten(ring: Ring) -> None:
+    samples = ring.root / "samples.jsonl"
+    before = samples.read_bytes()
+    done = ring.run(f"--retrieval-registration={samples}", "--retrieval-overwrite")
+    assert done.code == pytest.ExitCode.USAGE_ERROR
+    done.line("ERROR", "it is no registration")
+    assert samples.read_bytes() == before
+
+
 # --- captures
 
 
