@@ -220,11 +220,6 @@ def from_command_line(config: pytest.Config, name: str) -> bool:
     return getattr(config.option, _dest(name), None) is not None
 
 
-def given(config: pytest.Config, name: str) -> bool:
-    """Whether the option was typed or stands in the ini file."""
-    return _given(config, name) not in (None, "", [], "False")
-
-
 def _given(config: pytest.Config, name: str) -> str | list[str] | None:
     found: str | int | list[str] | None = getattr(config.option, _dest(name), None)
     if found is None:

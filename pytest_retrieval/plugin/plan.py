@@ -51,7 +51,8 @@ class Plan:
     ``of`` counts the samples of all suites before anything chose among them; ``tasks`` are the tasks of all
     rows of all files. ``places`` says by digest where a file can be read again: its absolute path, and the
     repository and commit of its short-form rows, if any. ``corpora`` maps each corpus as it is shown to its
-    place, ``explicit`` each snapshot that was named to its source and how that is shown.
+    place, ``explicit`` each snapshot that was named to its source and how that is shown. ``fault`` is why the
+    options cannot be taken.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Plan:
     places: dict[str, tuple[str, tuple[str, str] | None]] = field(default_factory=dict)
     corpora: dict[str, str] = field(default_factory=dict)
     explicit: dict[str, tuple[str, str]] = field(default_factory=dict)
+    fault: str | None = None
 
     @property
     def chosen(self) -> list[str]:
@@ -138,6 +140,7 @@ class Plan:
             "places": self.places,
             "corpora": self.corpora,
             "explicit": self.explicit,
+            "fault": self.fault,
         }
         temporary = folder / f"{PLAN_FILE}.{os.getpid()}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
@@ -164,4 +167,5 @@ class Plan:
             places=places,
             corpora=record["corpora"],
             explicit={name: (source, shown) for name, (source, shown) in record["explicit"].items()},
+            fault=record["fault"],
         )

@@ -68,13 +68,14 @@ class Role:
         return self.run_path
 
     def check_options(self) -> None:
-        """Check given options and load the files they name: one line and exit code 4 for a mistake.
+        """Check typed options and load the files they name: one line and exit code 4 for a mistake.
 
-        A worker reads them now, too, for conftests that are collected later must not matter.
+        A worker reads them now, too, for conftests that are collected later must not matter. What an ini file
+        alone says waits for the first suite, so that ordinary tests beside it pay for nothing.
         """
+        if not any(options.from_command_line(self.config, option.name) for option in options.OPTIONS):
+            return
         try:
-            if not any(options.given(self.config, option.name) for option in options.OPTIONS):
-                return
             if self.is_worker:
                 _ = self.bench.settings
             else:
@@ -86,6 +87,11 @@ class Role:
         """Make the items of a function with the ``retrieval`` marker."""
         from pytest_retrieval.plugin import collection
 
+        try:
+            _ = self.bench.settings
+        except RetrievalError as error:
+            self.bench.plan.fault = str(error)
+            raise pytest.Collector.CollectError(str(error)) from None
         collection.parametrize(metafunc, self.bench)
 
     def adopt(self, plan: Plan) -> None:
@@ -157,7 +163,7 @@ class Role:
 
         plan = self.bench.plan
         collection.enrol(session.items, plan)
-        if not plan.sources:
+        if not plan.sources and plan.fault is None:
             return
         if self.is_worker:
             plan.write(self.bench.scratch)

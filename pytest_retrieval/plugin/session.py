@@ -144,6 +144,8 @@ class BenchSession:
 
     def check_plan(self, plan: Plan) -> None:
         """Check what was collected, and that there are the tasks and groups that options name."""
+        if plan.fault is not None:
+            raise UsageError(plan.fault)
         judges: dict[tuple[str, int], str] = {}
         for nodeid, entry in plan.entries.items():
             other = judges.setdefault((entry.source, entry.row), nodeid)

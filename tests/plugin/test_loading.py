@@ -43,7 +43,7 @@ import pytest
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    name = os.environ.get("PYTEST_XDIST_WORKER", "controller")
+    name = getattr(config, "workerinput", {}).get("workerid", "controller")
     Path(os.environ["WITNESS"], f"{name}.json").write_text(json.dumps(sorted(sys.modules)))
 """
 
@@ -82,6 +82,17 @@ def test_a_conftest_with_arms_costs_an_ordinary_test_no_numpy(
 ) -> None:
     bench.write("test_suite.py", "def test_plain(): pass\n")
     assert loaded(bench, monkeypatch, "test_suite.py")["controller"] & HEAVY == set()
+
+
+@pytest.mark.parametrize("arguments", [[], ["-p", "xdist", "-n1"]])
+def test_options_of_an_ini_file_cost_an_ordinary_test_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]
+) -> None:
+    bench.write("conftest.py", "")
+    bench.write("pytest.ini", "[pytest]\nretrieval_arms = nowhere\nretrieval_gates = grep: errors == 0\n")
+    bench.write("test_suite.py", "def test_plain(): pass\n")
+    for modules in loaded(bench, monkeypatch, "test_suite.py", *arguments).values():
+        assert {name for name in modules if name.startswith("pytest_retrieval")} - WITH_XDIST == LIGHT
 
 
 def test_a_bench_item_loads_what_it_needs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

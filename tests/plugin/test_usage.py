@@ -204,20 +204,34 @@ def test_all_faults_of_a_samples_file_are_shown_at_once(bench: Bench, workers: l
     ]
 
 
+INI_MISTAKES = {
+    "retrieval_limit = 99": "--retrieval-limit: '99' is not a whole number of 1 to 50",
+    "retrieval_limit = many": "ini option retrieval_limit: *'many'*",
+    "retrieval_arms = grap": "unknown arm 'grap'; did you mean 'grep'?*",
+    "retrieval_gates = grap: mrr@k >= 0": "gate 'grap: mrr@k >= 0': no arm 'grap' here; did you mean*",
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "arguments"),
     [
-        ("retrieval_limit = 99", "--retrieval-limit: '99' is not a whole number of 1 to 50"),
-        ("retrieval_limit = many", "ini option retrieval_limit: *'many'*"),
-        ("retrieval_arms = grap", "unknown arm 'grap'; did you mean 'grep'?*"),
-        ("retrieval_gates = grap: mrr@k >= 0", "gate 'grap: mrr@k >= 0': no arm 'grap' here; did you mean*"),
+        *((text, ["--release=release"]) for text in INI_MISTAKES),
+        *((text, []) for text in INI_MISTAKES),
+        ("retrieval_limit = 99", ["-n1"]),
     ],
 )
-def test_mistakes_of_an_ini_file(bench: Bench, text: str, line: str) -> None:
+def test_mistakes_of_an_ini_file(bench: Bench, text: str, arguments: list[str]) -> None:
     bench.write("pytest.ini", f"[pytest]\n{text}\n")
-    result = bench.run("--release=release")
+    result = bench.run("test_suite.py", *arguments)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {line}"])
+    result.stderr.fnmatch_lines([f"ERROR: {INI_MISTAKES[text]}"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_an_ini_file_is_not_read_for_ordinary_tests(bench: Bench) -> None:
+    bench.write("pytest.ini", "[pytest]\nretrieval_limit = 99\n")
+    bench.write("test_plain.py", "def test_plain(): pass\n")
+    bench.run("test_plain.py").assert_outcomes(passed=1)
 
 
 def test_a_wrong_type_in_native_toml(bench: Bench) -> None:
