@@ -146,17 +146,20 @@ class Snapshot:
         Raises:
             SnapshotError: the tree has no such file, or its content cannot be read any more.
         """
+        return self.contents.read(self._file(path))
+
+    def _file(self, path: str) -> TreeFile:
         file = self._by_path.get(path)
         if file is None:
             raise SnapshotError(f"{self.repo}@{self.commit} has no file {path!r}")
-        return self.contents.read(file)
+        return file
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Each of ``paths``, in an order that suits the source, with its bytes; raises as :meth:`read` does.
 
         Cheaper than one :meth:`read` after another where contents are kept many together.
         """
-        for file, pieces in self.contents.stream(map(self._by_path.__getitem__, paths)):
+        for file, pieces in self.contents.stream(map(self._file, paths)):
             yield file.path, b"".join(pieces)
 
     def text(self, path: str) -> str:

@@ -37,7 +37,7 @@ UNEQUAL = {
     "latency",
     "environment",
     "registered_at",
-    "load_average",
+    "machine",
 }
 
 
