@@ -157,7 +157,8 @@ class Role:
     @pytest.hookimpl(tryfirst=True)  # before the terminal asks for the opening lines
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was chosen; a worker leaves that where the controller finds it."""
-        if not self.started or session.config.option.collectonly:
+        asked = session.config.option
+        if not self.started or asked.collectonly or getattr(asked, "setuponly", False):
             return
         from pytest_retrieval.plugin import collection
 

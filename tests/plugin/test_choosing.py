@@ -206,6 +206,13 @@ def test_nothing_is_written_where_nothing_was_chosen(bench: Bench, workers: list
     result.stdout.no_fnmatch_line("*= retrieval =*")
 
 
+@pytest.mark.parametrize("option", ["--setup-only", "--setup-plan"])
+def test_a_look_at_fixtures_is_no_run(bench: Bench, option: str) -> None:
+    result = bench.run(*MAIN, *GATE, option)
+    assert result.ret == 0
+    assert not (bench.path / ".retrieval").exists()
+
+
 def test_a_failed_collection_runs_nothing_and_keeps_the_last_report(bench: Bench) -> None:
     bench.run(*MAIN)
     before = (bench.path / ".retrieval" / "report.json").read_bytes()

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.identity import strip_times
-from tests.plugin.support import ALPHABET, BOAT, COMMITS, MAIN, TREES, Bench, chunks
+from tests.plugin.support import ALPHABET, BOAT, COMMITS, MAIN, SUITE, TREES, Bench, chunks
 
 pytest_plugins = ["pytester"]
 
@@ -70,7 +70,6 @@ def alone(project: Bench) -> bytes:
         ["-n2", "--dist=worksteal"],
         ["-n2", "--dist=loadfile"],
         ["-n2", "--dist=loadscope"],
-        ["-n2", "--dist=loadgroup"],
         ["-n2", "--dist=each"],
         ["--tx", "2*popen", "--dist=load"],
     ],
@@ -79,6 +78,16 @@ def alone(project: Bench) -> bytes:
 def test_workers(project: Bench, workers: Sequence[str]) -> None:
     expected = alone(project)
     assert project.run(*RUN, *workers).ret == 1
+    assert same(project.path / "out.json") == expected
+
+
+def test_groups_of_ones_own(project: Bench) -> None:
+    expected = alone(project)
+    marked = SUITE.replace(
+        "@pytest.mark.retrieval", "@pytest.mark.xdist_group('a@b')\n@pytest.mark.retrieval"
+    )
+    project.write("test_suite.py", marked)
+    assert project.run(*RUN, "-n2", "--dist=loadgroup").ret == 1
     assert same(project.path / "out.json") == expected
 
 
