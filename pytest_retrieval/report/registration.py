@@ -94,16 +94,21 @@ def discard_sidecar(path: Path) -> None:
         ReportError: what is there is no registration, or cannot be removed.
     """
     try:
-        found = json.loads(path.read_bytes())
-        if not isinstance(found, dict) or not {"fold_map_sha256", "registered_at"} <= found.keys():
-            raise ValueError
+        if not _is_registration(path.read_bytes()):
+            raise ReportError(f"cannot replace {path}: it is no registration; name another file")
         path.unlink()
     except FileNotFoundError:
         return
     except OSError as error:
         raise ReportError(f"cannot replace the registration {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise ReportError(f"cannot replace {path}: it is no registration; name another file") from error
+
+
+def _is_registration(data: bytes) -> bool:
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and {"fold_map_sha256", "registered_at"} <= found.keys()
 
 
 def write_sidecar(path: Path, section: Mapping[str, Any]) -> None:
