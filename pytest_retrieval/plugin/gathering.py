@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -92,6 +93,8 @@ class Gathering:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the outcome off its report before other plugins keep the report."""
         payload = report.__dict__.pop(ATTRIBUTE, None)
+        # The terminal keeps every report, and those of workers have strings of their own.
+        report.keywords = {intern(name): 1 for name in report.keywords}
         if payload is not None:
             worker = getattr(report, "worker_id", "")
             self.workers.update(filter(None, [worker]))

@@ -187,7 +187,16 @@ class Role:
             from pytest_retrieval.plugin.gathering import attach
 
             attach(report, outcome)
+            del item.stash[OUTCOME]  # items live as long as the session
         return report
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Drop what a worker has sent: its terminal is mute, but keeps every report."""
+        if self.is_worker and self.started:
+            from pytest_retrieval.plugin.gathering import ATTRIBUTE
+
+            report.__dict__.pop(ATTRIBUTE, None)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Publish the report; a failed gate makes a green run red."""

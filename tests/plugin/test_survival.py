@@ -195,6 +195,32 @@ def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: 
     project.assert_nothing_is_left()
 
 
+COUNTING = """
+import gc
+import pytest
+from pytest_retrieval.bench.judge import Outcome
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    found = gc.get_objects()
+    outcomes = [thing for thing in found if isinstance(thing, Outcome)]
+    reports = [vars(thing) for thing in found if isinstance(thing, pytest.TestReport)]
+    kept = len(outcomes) + sum("retrieval_outcome" in fields for fields in reports)
+    (MARKS / f"kept-{os.getpid()}").write_text(str(kept))
+"""
+
+
+@pytest.mark.parametrize(("workers", "processes"), [("-n0", 1), ("-n2", 3)])
+def test_outcomes_do_not_pile_up_in_any_process(tmp_path: Path, workers: str, processes: int) -> None:
+    project = Project(tmp_path)
+    with (project.root / "conftest.py").open("a") as conftest:
+        conftest.write(COUNTING)
+    assert project.run(workers).code == 0
+    kept = [int(mark.read_text()) for mark in project.marks.glob("kept-*")]
+    assert len(kept) == processes
+    assert max(kept) <= 1  # the last one may still be in somebody's hands
+
+
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_a_journal_that_cannot_be_written_harms_nothing(tmp_path: Path, workers: str) -> None:
     project = Project(tmp_path)
