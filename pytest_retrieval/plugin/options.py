@@ -9,6 +9,7 @@ import pytest
 from pytest_retrieval.errors import UsageError
 
 GROUP = "retrieval"
+WORKER_INPUT = "retrieval_run"  # what workers are told beside the options: the path of the run's folder
 
 
 class Option(NamedTuple):
@@ -71,6 +72,18 @@ OPTIONS = (
         "A release of Agent Retrieval Bench: an extracted folder, a .tar.zst, or a folder of several; finds "
         "samples and corpora by itself. Default: the embedded release.",
         "PATH",
+    ),
+    Option(
+        "corpora",
+        "The code-search corpora of suites/codesearch: a file that lists them with pins and query sets. "
+        "Default: the embedded ones.",
+        "FILE",
+    ),
+    Option(
+        "corpora-root",
+        "The folder that holds the checkouts of --corpora, by the names of their folders. Default: "
+        "BENCH_CORPORA, else where the file says.",
+        "DIR",
     ),
     Option(
         "limit", "k: how many ranked files are judged, 1 to 50. Default: 20.", "K", number=True, alias="top-k"

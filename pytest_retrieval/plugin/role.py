@@ -16,14 +16,12 @@ import pytest
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
+from pytest_retrieval.plugin.options import WORKER_INPUT
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.gathering import Gathering
     from pytest_retrieval.plugin.plan import Plan
     from pytest_retrieval.plugin.session import BenchSession
-
-WORKER_INPUT = "retrieval_run"
-
 
 class Role:
     """The hooks of one process; ``bench`` is its state and ``gathering`` the report it will write."""
@@ -198,6 +196,7 @@ class Role:
 
             report.__dict__.pop(ATTRIBUTE, None)
 
+    @pytest.hookimpl(tryfirst=True)  # before xdist waits for its workers to exit
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Publish the report; a failed gate makes a green run red."""
         if self.gathering is not None:

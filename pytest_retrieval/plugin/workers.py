@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_retrieval.plugin.role import WORKER_INPUT
+from pytest_retrieval.plugin.options import WORKER_INPUT
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
