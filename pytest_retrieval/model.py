@@ -13,6 +13,7 @@ from typing import Any
 NO_CACHE = "NOT_APPLICABLE"  # the cache state of an arm that has nothing to be cached
 UNRECORDED = "UNRECORDED"  # one that was not looked at
 CONTEXTBENCH, SWEBENCH, LOCBENCH = "contextbench", "swebench", "locbench"  # tasks with measures of their own
+CODESEARCH = "codesearch"  # the task whose samples have ``searched``
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,16 @@ class Hit:
     """One row of an answer: a path, and what the arm says of it.
 
     ``score`` is informative; the order of the answer is the ranking. ``start`` and ``end`` are lines
-    from 1, both included, and are only read of arms that declare ``spans``.
+    from 1, both included, and are only read of arms that declare ``spans``. ``text`` is what the arm would
+    show for it, read only of arms that declare ``tokens``. A query for several spans per file may be answered
+    with several hits of one path.
     """
 
     path: str
     score: float | None = None
     start: int | None = None
     end: int | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """All that an arm may see of a sample: never gold, hard negatives or metadata."""
+    """All that an arm may see of a sample: never gold, hard negatives or metadata.
+
+    ``spans`` says that lines are judged, up to ``per_file`` spans of each file; else an arm may leave them
+    out.
+    """
 
     text: str
     object: Mapping[str, Any]
@@ -67,6 +75,44 @@ class Query:
     given: tuple[str, ...] = ()
     limit: int = 20
     per_file: int = 1
+    spans: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """One expected answer of a code search: a file, or lines of it (from 1, both included)."""
+
+    path: str
+    start: int | None = None
+    end: int | None = None
+    symbol: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a query of a code-search corpus has beside what every sample has.
+
+    ``golds`` are distinct. ``tree`` are the folders under test, ``.`` for the whole corpus.
+    """
+
+    corpus: str
+    language: str
+    difficulty: str
+    subsystem: str
+    golds: tuple[Gold, ...]
+    tree: str = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A ranked file and the spans of it that the arm chose to show, in its order.
+
+    ``tokens`` estimates what showing them costs, None where that is not known.
+    """
+
+    path: str
+    spans: tuple[tuple[int, int], ...] = ()
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +123,7 @@ class Sample:
     file and the order of the report, ``source`` is the SHA-256 of the file. ``gold``, ``given`` and
     ``negatives`` are distinct paths in the order of the file. ``gold_spans`` and ``gold_symbols``
     (``path:Class.function``) say more closely where in the gold the answer is, where that is known. ``skip``
-    is why the sample is not judged, or None.
+    is why the sample is not judged, or None. ``searched`` is what only queries of code-search corpora have.
     """
 
     id: str
@@ -101,6 +147,7 @@ class Sample:
     skip: str | None = None
     gold_spans: tuple[Span, ...] = ()
     gold_symbols: tuple[str, ...] = ()
+    searched: Searched | None = None
 
     @property
     def snapshot(self) -> str:
@@ -138,17 +185,24 @@ class SampleFile:
 class Capabilities:
     """What an arm declares of itself; nothing is inferred for it.
 
+    ``per_file`` are the numbers of spans per file that can be asked for, none meaning 1 alone. ``tokens``
+    says that hits carry the text they would show, ``tokens_from_corpus`` that it is read out of the corpus.
     ``max_parallel`` bounds how many processes of this machine ask the arm at once. ``worktree`` says
     that the arm reads files from ``snapshot.worktree()``, so that only such arms pay for one.
     """
 
     spans: bool = False
-    per_file: bool = False
+    per_file: tuple[int, ...] = ()
     tokens: bool = False
+    tokens_from_corpus: bool = False
     deterministic: bool = True
     worktree: bool = False
     timeout: float | None = None
     max_parallel: int | None = None
+
+    def supports(self, count: int) -> bool:
+        """Whether ``count`` spans per file can be asked for."""
+        return count in (self.per_file or (1,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +211,10 @@ class ArmRow:
 
     ``fault`` is why the arm could not be measured, ``refusal`` why it declined; both are shown as the
     row's ``error``. ``unknown`` counts ranked paths that the snapshot does not hold, ``duplicates`` the
-    repeats that were dropped.
+    repeats that were dropped. ``slots`` are the ranked files with their spans by how many spans were asked
+    for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
+    are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``index_seconds`` and
+    ``index_bytes`` are what an index cost, where the arm tells.
     """
 
     ranked: tuple[str, ...] = ()
@@ -173,6 +230,11 @@ class ArmRow:
     build_ms: float | None = None
     cache_state: str = NO_CACHE
     hits: tuple[Hit, ...] = field(default=(), repr=False)
+    slots: Mapping[int, tuple[Slot, ...]] | None = None
+    file_only: bool = False
+    nearest: str | None = None
+    index_seconds: float | None = None
+    index_bytes: int | None = None
 
     @property
     def error(self) -> str | None:

@@ -17,5 +17,10 @@ def embedded_release() -> Path:
     return _first(_PACKAGE / "release", _PACKAGE.parent / "testdata" / "release")
 
 
+def embedded_corpora() -> Path:
+    """The file that lists the embedded code-search corpora."""
+    return embedded_release() / "codesearch" / "corpora.json"
+
+
 def _first(*candidates: Path) -> Path:
     return next((path for path in candidates if path.is_dir()), candidates[0])

@@ -53,13 +53,14 @@ def settle(
     distinct = [first[path] for path in dict.fromkeys(hit.path for hit in every)]
     given = set(query.given)
     hits = tuple(hit for hit in distinct if hit.path not in given)[: query.limit]
+    kept = {hit.path for hit in hits}
     return replace(
         row,
         ranked=tuple(hit.path for hit in hits),
-        hits=hits,
+        hits=tuple(hit for hit in every if hit.path in kept) if query.spans else hits,
         abstained=bool(answer.abstained) or not hits,
         top_score=_number(answer.top_score, "top_score"),
-        duplicates=len(every) - len(distinct),
+        duplicates=0 if query.spans and query.per_file > 1 else len(every) - len(distinct),
         unknown=sum(hit.path not in snapshot for hit in hits),
     )
 
@@ -86,8 +87,8 @@ def _hit(row: object) -> Hit:
     match row:
         case str():
             return Hit(_path(row))
-        case Hit(path, score, start, end):
-            return Hit(_path(path), _number(score, "score"), *_lines(start, end))
+        case Hit(path, score, start, end, text):
+            return Hit(_path(path), _number(score, "score"), *_lines(start, end), _shown_text(text))
         case (path, score) if isinstance(row, tuple):
             return Hit(_path(path), _number(score, "score"))
     raise ArmError(f"is {_shown(row)}; a row is a path, a Hit or a (path, score) pair")
@@ -108,6 +109,12 @@ def _lines(start: object, end: object) -> tuple[int | None, int | None]:
             f"the lines are {_shown(start)} to {_shown(end)}; both are integers, from 1, in rising order"
         )
     return first, last
+
+
+def _shown_text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ArmError(f"the text is {_shown(value)}; it is a text or None")
+    return value
 
 
 def _number(value: object, name: str) -> float | None:

@@ -17,7 +17,9 @@ class Arm:
     """Base class of every arm; only :meth:`rank` must be written.
 
     A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
-    for other arms to be compared with. ``cache_state`` labels the times of answers that tell none and of
+    for other arms to be compared with. ``index_seconds`` and
+    ``index_bytes`` are what its index cost in this session; None for an arm that does not tell, whose time to
+    prepare stands for it. ``cache_state`` labels the times of answers that tell none and of
     queries that failed; ``notices`` are lines for the end of the run. Its constructor takes no argument and
     is cheap, for the controller builds each arm once just to read what it declares: work belongs in
     :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
@@ -28,6 +30,8 @@ class Arm:
     baseline: ClassVar[bool] = False
     capabilities: Capabilities = Capabilities()
     cache_state: str = NO_CACHE
+    index_seconds: float | None = None
+    index_bytes: int | None = None
     notices: tuple[str, ...] = ()
     snapshot: Snapshot
 

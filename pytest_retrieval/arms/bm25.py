@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -48,6 +48,10 @@ class BM25(LexicalArm):
         rows = np.flatnonzero(scores)
         order = rows[np.argsort(-scores[rows], kind="stable")]
         return zip(order.tolist(), scores[order].tolist(), strict=True)
+
+    def sought(self, query: Query) -> Sequence[bytes]:
+        """The tokens that are scored."""
+        return self.query_tokens(query)
 
     @abstractmethod
     def query_tokens(self, query: Query) -> list[bytes]:

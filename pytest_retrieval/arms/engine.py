@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from pytest_retrieval.arms.engine_place import Built, Place
 from pytest_retrieval.arms.engine_talk import Talk, talk_of
 from pytest_retrieval.arms.program import one_line
 from pytest_retrieval.engines.collapse import Slot, collapse
-from pytest_retrieval.engines.description import Description
+from pytest_retrieval.engines.description import PERSISTENT, Description
 from pytest_retrieval.engines.loading import find_description, load_description
 from pytest_retrieval.engines.output import OutputError, Reading, Result, read_output
 from pytest_retrieval.engines.trees import corpus_path, indexed_tree
@@ -59,8 +59,9 @@ class EngineArm(Arm):
         self.home = home
         self.capabilities = Capabilities(
             spans=description.spans,
-            per_file=len(description.per_file) > 1,
+            per_file=description.per_file,
             tokens=description.has_tokens,
+            tokens_from_corpus=description.text_from_corpus,
             timeout=description.search.timeout,
         )
         self.notices = (*description.unknown, *description.warnings)
@@ -71,6 +72,11 @@ class EngineArm(Arm):
         self._identity: Identity | None = None
         self._place: Place | None = None
         self._talk: Talk | None = None
+        # What was asked last, where the answer is the same for any number of spans per file.
+        self._asked: dict[str, str] = {}
+        parts = (*description.search.argv, description.search.dir, description.search.stdin)
+        named = any("PerFile" in part.fields for part in parts if part is not None)
+        self._knows_width = named or description.mode == PERSISTENT
         # An engine that is not there is a fault of each of its rows, told by prepare.
         with contextlib.suppress(ArmError):
             self._identity = self._identify()
@@ -92,12 +98,14 @@ class EngineArm(Arm):
         self.values = tree_values(self.description, self.tree, corpus, self._place.state)
         self.built = self._place.enter(self._index if self.description.keeps_state else None)
         self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
+        self.index_seconds = 0.0 if self.built is None else self.built.seconds
+        self.index_bytes = None if self.built is None else self.built.size
         depth = depth_values(self.home.limit, self.description)
         self._talk = talk_of(self.description, {**self.values, **depth})
         self._talk.start()
 
     def rank(self, query: Query) -> Answer:
-        """The files that the tool found, each with the first lines it gave.
+        """The files that the tool found, each with the first lines it gave, or as many as are asked for.
 
         Raises:
             ArmError: the search failed, its output cannot be read, or a result lies outside of the corpus.
@@ -112,7 +120,8 @@ class EngineArm(Arm):
             raise ArmError(
                 f"{count} of {of} results lie outside the corpus, the first is {found.outside[0]!r:.200}"
             )
-        return Answer(hits=tuple(map(_hit, found.slots)), state=_noticed(found.reading))
+        hits = tuple(hit for slot in found.slots for hit in _hits(slot))
+        return Answer(hits=hits, state=_noticed(found.reading))
 
     def search(self, text: str, files: int, per_file: int) -> Found:
         """What the tool finds when asked for ``files`` files with up to ``per_file`` spans each.
@@ -121,8 +130,10 @@ class EngineArm(Arm):
             ArmError: the search failed, or its output cannot be read.
         """
         assert self._talk is not None
-        self.last, self.output = None, b""
         asked = query_values(text, files, per_file, self.description)
+        if per_file > 1 and self.last is not None and asked == {**self._asked, "PerFile": str(per_file)}:
+            return self._settled(self.last.reading, files, per_file)
+        self.last, self.output, self._asked = None, b"", {} if self._knows_width else asked
         self.output = self._talk.ask({**self.values, **asked})
         try:
             reading = read_output(self.output, self.description)
@@ -203,10 +214,11 @@ def engine_arm(text: str, home: EngineHome, base: Path | None = None) -> tuple[s
     return description.label, lambda: EngineArm(description, home)
 
 
-def _hit(slot: Slot) -> Hit:
+def _hits(slot: Slot) -> Iterator[Hit]:
     if not slot.lines:
-        return Hit(slot.path, slot.score)
-    return Hit(slot.path, slot.score, slot.lines[0].start, slot.lines[0].end)
+        yield Hit(slot.path, slot.score, text=slot.text)
+    for lines in slot.lines:
+        yield Hit(slot.path, slot.score, lines.start, lines.end, lines.text)
 
 
 def _noticed(reading: Reading) -> str | None:

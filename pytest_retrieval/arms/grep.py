@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +29,10 @@ class Grep(LexicalArm):
         scores = np.bitwise_count(in_text | in_path).sum(axis=0, dtype=np.int64)
         scores += np.bitwise_count(in_path).sum(axis=0, dtype=np.int64)
         return by_distinct(scores, occurrences)
+
+    def sought(self, query: Query) -> Sequence[bytes]:
+        """The terms of the query's text."""
+        return terms(query.text)
 
 
 def by_distinct(distinct: Counts, occurrences: Counts) -> Iterable[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import ClassVar
 
@@ -35,6 +35,10 @@ class GrepIdent(LexicalArm):
             occurrences += counts
             distinct[self.index.paths_holding(identifier.lower())] += 1
         return by_distinct(distinct, occurrences)
+
+    def sought(self, query: Query) -> Sequence[bytes]:
+        """The identifiers of the query."""
+        return sorted({identifier.lower().encode() for identifier in identifiers(query.object)})
 
     def _counts(self, identifier: bytes) -> Counts:
         """How often each file holds ``identifier`` as a whole word.

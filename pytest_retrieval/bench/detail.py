@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_retrieval.measures.grading import ceiling, grade
-from pytest_retrieval.model import ArmRow, Sample
+from pytest_retrieval.model import ArmRow, Gold, Sample, Searched, Slot
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.lines import line_counts
 from pytest_retrieval.text.anchors import anchor_counts
@@ -61,6 +61,8 @@ def describe(
         detail["gold_spans"] = [asdict(span) for span in sample.gold_spans]
     if sample.gold_symbols:
         detail["gold_symbols"] = list(sample.gold_symbols)
+    if sample.searched is not None:
+        detail["codesearch"] = searched_row(sample, sample.searched)
     if lines is not None:
         detail["lines"] = lines
     if sample.gold and snapshot is not None:
@@ -75,6 +77,34 @@ def _ranked_lines(
     if snapshot is None or sample.gold_kind != "spans":
         return None
     return line_counts(snapshot, {path for row in rows.values() for path in row.ranked})
+
+
+def searched_row(sample: Sample, searched: Searched) -> dict[str, Any]:
+    """What the report keeps of a query of a code-search corpus."""
+    return {
+        "query": sample.query_text,
+        "corpus": searched.corpus,
+        "lang": searched.language,
+        "difficulty": searched.difficulty,
+        "subsystem": searched.subsystem,
+        "tree": searched.tree,
+        "gold": [_gold_row(gold) for gold in searched.golds],
+    }
+
+
+def slots_row(slots: Mapping[int, tuple[Slot, ...]]) -> dict[str, list[dict[str, Any]]]:
+    """The slots by how many spans per file were asked for; those of 1 are left out where 0 says the same."""
+    told = {count: found for count, found in slots.items() if count != 1 or found != slots[0]}
+    return {str(count): [_slot_row(slot) for slot in found] for count, found in told.items()}
+
+
+def _slot_row(slot: Slot) -> dict[str, Any]:
+    row: dict[str, Any] = {"path": slot.path, "spans": [list(span) for span in slot.spans]}
+    return row if slot.tokens is None else {**row, "tokens": slot.tokens}
+
+
+def _gold_row(gold: Gold) -> dict[str, Any]:
+    return {name: value for name, value in asdict(gold).items() if value is not None}
 
 
 def answer_row(row: ArmRow) -> dict[str, Any]:
@@ -94,6 +124,11 @@ def answer_row(row: ArmRow) -> dict[str, Any]:
         "packet_bytes": row.packet_bytes,
         "wall_ms": row.wall_ms,
         "build_ms": row.build_ms,
+        "index_seconds": row.index_seconds,
+        "index_bytes": row.index_bytes,
+        "nearest": row.nearest,
+        "file_only": row.file_only or None,
+        "slots": None if row.slots is None else slots_row(row.slots),
     }
     answer.update((key, value) for key, value in optional.items() if value is not None)
     return answer

@@ -16,9 +16,10 @@ from pytest_retrieval.arms.answers import settle
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.detail import describe
+from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
-from pytest_retrieval.model import ArmRow, Query, Sample
+from pytest_retrieval.model import ArmRow, Capabilities, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
 
 _LOGGER = logging.getLogger(__name__)
@@ -85,11 +86,20 @@ class Judge:
 
     def _ask(self, station: Station, sample: Sample, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row; a work tree that it left dirty is its fault, and no other arm finds it so."""
-        row = station.ask(query, snapshot)
+        row = self._answer(station, sample, query, snapshot)
         if self._witness is not None:
             self._witness(sample, station.label, station.arm, row)
         dirt = dirt_of(snapshot) if station.uses_worktree else None
         return row if dirt is None else self._left_dirty(row, dirt, snapshot)
+
+    def _answer(self, station: Station, sample: Sample, query: Query, snapshot: Snapshot) -> ArmRow:
+        """The arm's row; lines are asked for where they are judged."""
+        if sample.searched is None:
+            return station.ask(query, snapshot)
+        row = search(
+            lambda asked: station.ask(asked, snapshot), query, lambda: station.capabilities, snapshot
+        )
+        return diagnosed(row, station.arm, replace(query, spans=True), sample)
 
     def _left_dirty(self, row: ArmRow, dirt: str, snapshot: Snapshot) -> ArmRow:
         """The row of an arm that left ``dirt`` in the work tree, which is made anew."""
@@ -126,6 +136,11 @@ class Station:
         """Whether the arm was built and reads files from the work tree."""
         return getattr(getattr(self.arm, "capabilities", None), "worktree", False) is True
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the arm declares; nothing as long as it was not built."""
+        return Capabilities() if self.arm is None else self.arm.capabilities
+
     def forget(self) -> None:
         """Let the arm be prepared again before its next query."""
         self._ready_for = None
@@ -144,7 +159,8 @@ class Station:
                 wall_ms = _milliseconds(started)
                 if isinstance(arm, Arm):  # an object with an arm's other methods need not have this one
                     arm.inspect()
-                return replace(row, wall_ms=wall_ms, build_ms=self._taken_build_ms())
+                costs = _costs(arm) if query.spans else {}
+                return replace(row, wall_ms=wall_ms, build_ms=self._taken_build_ms(), **costs)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
@@ -213,6 +229,11 @@ def question(sample: Sample, limit: int) -> Query:
         given=sample.given,
         limit=limit,
     )
+
+
+def _costs(arm: Arm) -> dict[str, Any]:
+    """What the arm says that its index cost."""
+    return {name: getattr(arm, name, None) for name in ("index_seconds", "index_bytes")}
 
 
 def _milliseconds(started: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from pytest_retrieval.measures import contextbench, ranking
+from pytest_retrieval.measures import contextbench, ranking, spans
 from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.measures.selective import selective_success
-from pytest_retrieval.model import ArmRow, Sample
+from pytest_retrieval.model import ArmRow, Gold, Sample, Searched, distinct
 
 
 def grade(
@@ -26,6 +26,8 @@ def grade(
     graded["selective_success"] = selective_success(ranked, sample.gold, limit, abstained)
     if sample.gold_kind == "spans" and row.error is None:
         graded |= _graded_context(sample, row.ranked[:limit], lines or {})
+    if sample.searched is not None:
+        graded |= _graded_search(sample.searched, row)
     return graded
 
 
@@ -42,6 +44,17 @@ def _graded_ranking(sample: Sample, ranked: Sequence[str], limit: int) -> dict[s
     if sample.gold_kind == "patch":
         graded["full@k"] = ranking.full(ranked, gold, limit)
     return graded
+
+
+def _graded_search(searched: Searched, row: ArmRow) -> dict[str, float]:
+    """What a search's lines are worth; of an arm that knows no lines, its files. An error finds nothing."""
+    if row.error is not None or row.slots is None:
+        return spans.graded([0] * len(searched.golds), {})
+    golds = searched.golds
+    if row.file_only:
+        golds = tuple(Gold(path) for path in distinct(gold.path for gold in golds))
+    wide = {count: spans.chunk_ranks(slots, golds) for count, slots in row.slots.items() if count > 0}
+    return spans.graded(spans.chunk_ranks(row.slots[0], golds), wide)
 
 
 def _graded_context(sample: Sample, ranked: Sequence[str], lines: Mapping[str, int]) -> dict[str, float]:

@@ -15,6 +15,14 @@ AT_LIMIT = ("mrr@k", "precision@k", "f1@k", "hit@k", "hard_negative_hits@k")
 OF_PATCHES = ("full@k",)  # samples whose gold is a patch
 SELECTIVE = ("abstained", "selective_success")
 OF_SPANS = ("cb_file_coverage", "cb_file_precision", "cb_line_coverage", "cb_line_precision")  # ContextBench
+OF_SEARCH = (  # lines that a code search shows; of chunk_zero_miss less is better
+    *(f"chunk_recall@{cut}" for cut in RECALL_CUTS),
+    "chunk_mrr@20",
+    "chunk_zero_miss",
+    "ndcg@10",
+    "wide2_recall@10",
+    "wide3_recall@10",
+)
 
 _ALIASES = {"r": "recall", "rr": "mrr", "p": "precision", "success": "hit"}
 
@@ -27,6 +35,7 @@ def known_measures(limit: int) -> tuple[str, ...]:
         *OF_PATCHES,
         *SELECTIVE,
         *OF_SPANS,
+        *OF_SEARCH,
     )
 
 

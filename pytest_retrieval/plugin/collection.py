@@ -91,6 +91,8 @@ def marks(sample: Sample) -> tuple[pytest.MarkDecorator, ...]:
         "fold": sample.fold,
         "language": language_of(sample) or "",
         "id": sample.id,
+        "difficulty": "" if sample.searched is None else sample.searched.difficulty,
+        "corpus": "" if sample.searched is None else sample.searched.corpus,
     }
     return (pytest.mark.sample(**chosen), getattr(pytest.mark, f"fold_{sample.fold}"))
 
@@ -102,6 +104,8 @@ def keywords(sample: Sample) -> Iterator[str]:
         yield from PurePosixPath(sample.changed_file).parts[:-1]
     if language := language_of(sample):
         yield f"lang:{language}"
+    if sample.searched is not None:
+        yield from (sample.searched.corpus, sample.searched.difficulty, sample.searched.subsystem)
 
 
 def language_of(sample: Sample) -> str | None:

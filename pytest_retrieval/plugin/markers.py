@@ -10,7 +10,7 @@ from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.sources import NamedSource, split_view
 
-MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release")
+MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release", "corpora")
 
 
 def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
@@ -23,8 +23,8 @@ def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> 
             raise UsageError(
                 f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
             )
-        if len(texts_of(arguments, name)) > 1 and name == "release":
-            raise UsageError(f"marker retrieval: release must be one path, not {arguments[name]!r:.80}")
+        if len(texts_of(arguments, name)) > 1 and name in ("release", "corpora"):
+            raise UsageError(f"marker retrieval: {name} must be one path, not {arguments[name]!r:.80}")
 
 
 def check_source(named: NamedSource) -> None:

@@ -52,7 +52,8 @@ class Plan:
     rows of all files. ``places`` says by digest where a file can be read again: its absolute path, and the
     repository and commit of its short-form rows, if any. ``corpora`` maps each corpus as it is shown to its
     place, ``explicit`` each snapshot that was named to its source and how that is shown. ``fault`` is why the
-    options cannot be taken.
+    options cannot be taken. ``searched`` says by digest which corpus of which file a code-search corpus is,
+    ``refused`` by repository why one cannot be scored; ``notices`` are for the end of the run.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -64,6 +65,9 @@ class Plan:
     corpora: dict[str, str] = field(default_factory=dict)
     explicit: dict[str, tuple[str, str]] = field(default_factory=dict)
     fault: str | None = None
+    searched: dict[str, tuple[str, str]] = field(default_factory=dict)
+    refused: dict[str, list[str]] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
 
     @property
     def chosen(self) -> list[str]:
@@ -140,6 +144,9 @@ class Plan:
             "places": self.places,
             "corpora": self.corpora,
             "explicit": self.explicit,
+            "searched": self.searched,
+            "refused": self.refused,
+            "notices": self.notices,
             "fault": self.fault,
         }
         temporary = folder / f"{PLAN_FILE}.{os.getpid()}"
@@ -167,5 +174,8 @@ class Plan:
             places=places,
             corpora=record["corpora"],
             explicit={name: (source, shown) for name, (source, shown) in record["explicit"].items()},
+            searched={digest: (path, name) for digest, (path, name) in record["searched"].items()},
+            refused=record["refused"],
+            notices=record["notices"],
             fault=record["fault"],
         )

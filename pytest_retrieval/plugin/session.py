@@ -7,7 +7,7 @@ but samples is read before the first one runs.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,11 +21,12 @@ from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
-from pytest_retrieval.model import Sample, SampleFile
+from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_source, texts_of
 from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
+from pytest_retrieval.plugin.searching import SearchCorpora, check_searches, search_groups
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
 from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
@@ -39,6 +40,7 @@ from pytest_retrieval.store.store import Store
 if TYPE_CHECKING:
     import pytest
 
+SEARCHED = "codesearch"  # where a catalog's corpora would be named
 NOTICE = "store-notice"  # in the run's folder
 ASKING = ("corvint", "snapshot-latency", "context-packets")  # options that say what arms must be able to do
 
@@ -135,6 +137,8 @@ class BenchSession:
         files = ("samples", "corpus", "snapshot", "release")
         if any(options.from_command_line(self.config, name) for name in files):
             self._pool({}, Path())
+        if settings.search_corpora is not None and options.from_command_line(self.config, "corpora"):
+            self._corpora.load(settings.search_corpora)
 
     def open(self) -> None:
         """Hold the run's folder, and make sure that the report can be written, before the first item runs."""
@@ -152,11 +156,13 @@ class BenchSession:
             if other != nodeid:
                 raise UsageError(f"{other} and {nodeid} judge one sample; do not parametrize a suite further")
         tasks, settings = sorted(plan.tasks), self.settings
+        check_searches(plan, settings.limit)
         for task in settings.tasks:
             if task not in plan.tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
-        labels, groups = [arm.label for arm in settings.arms], known_groups(tasks)
+        labels = [arm.label for arm in settings.arms]
+        groups = (*known_groups(tasks), *search_groups(plan))
         for gate in settings.gates:
             check(gate, arms=labels, groups=groups, limit=settings.limit)
 
@@ -171,7 +177,10 @@ class BenchSession:
 
         A sample is judged once in a session, by the first suite that has it.
         """
-        pool = self._pool(arguments, folder)
+        if CODESEARCH in texts_of(arguments, "task") and self._searches:
+            pool = self._corpora.pool(self._corpora_path(arguments, folder))
+        else:
+            pool = self._pool(arguments, folder)
         for sample_file, _ in pool:
             self.plan.add_source(sample_file)
         tasks = () if self.settings.samples else texts_of(arguments, "task")
@@ -206,6 +215,8 @@ class BenchSession:
             RetrievalError: its file cannot be read any more, or has changed.
         """
         known = {sample_file.sha256: sample_file for sample_file in self._files.values()}
+        if entry.source in plan.searched and entry.source not in known:
+            return self._corpora.sample(plan, entry)
         if entry.source not in known:
             path, default = plan.places[entry.source]
             again = load_samples(Path(path), default=default, allow_labels=True)
@@ -228,6 +239,33 @@ class BenchSession:
             self.__dict__["store"].close()
         if self._folder is not None:
             self._folder.remove()
+
+    @cached_property
+    def _corpora(self) -> SearchCorpora:
+        """The code-search corpora that suites ask for."""
+        return SearchCorpora(self)
+
+    @property
+    def _searches(self) -> bool:
+        """Whether code-search corpora are run: not beside samples or a release, unless they are asked for."""
+        settings = self.settings
+        return settings.search_corpora is not None or not (settings.samples or settings.release)
+
+    def _corpora_path(self, arguments: Mapping[str, Any], folder: Path) -> Path:
+        """The file of corpora: the option's before the marker's before the embedded."""
+        named = texts_of(arguments, "corpora")
+        return self.settings.search_corpora or (folder / named[0] if named else resources.embedded_corpora())
+
+    def hold(self, catalog: Catalog, sources: Iterable[NamedSource]) -> None:
+        """Take on a catalog of named sources: it is closed with the run, and reports show its sources."""
+        self._catalogs[(SEARCHED,), tuple(sources)] = catalog
+        self._show(catalog, sources)
+
+    def _show(self, catalog: Catalog, sources: Iterable[NamedSource]) -> None:
+        for source in sources:
+            shown = shown_from(self.config.rootpath, source.source)
+            self._shown_sources[catalog, source.name] = shown
+            self.plan.explicit.setdefault(source.name, (source.source, shown))
 
     def _pool(self, arguments: Mapping[str, Any], folder: Path) -> list[tuple[SampleFile, Catalog]]:
         """The samples files that a suite draws from: the options' before the marker's before the embedded."""
@@ -258,25 +296,22 @@ class BenchSession:
         if key not in self._catalogs:
             explicit = {source.name: source.source for source in named}
             catalog = self._catalogs[key] = Catalog(explicit, corpora, self.run_path, self.store)
-            for source in named:
-                shown = shown_from(self.config.rootpath, source.source)
-                self._shown_sources[catalog, source.name] = shown
-                self.plan.explicit.setdefault(source.name, (source.source, shown))
+            self._show(catalog, named)
             for corpus in corpora:
                 place, view = split_view(corpus)
-                shown = self._shown(Path(place).absolute()) + (f"?view={view}" if view else "")
+                shown = self.shown(Path(place).absolute()) + (f"?view={view}" if view else "")
                 self.plan.corpora.setdefault(shown, corpus)
         return self._catalogs[key]
 
     def _load(self, path: Path, catalog: Catalog, default: tuple[str, str] | None = None) -> SampleFile:
         if (path, default) not in self._files:
-            shown = self._shown(path)
+            shown = self.shown(path)
             loaded = load_samples(path, default=default, shown=shown, allow_labels=catalog.labels)
             self._files[path, default] = loaded
             self.plan.places[loaded.sha256] = (str(path), default)
         return self._files[path, default]
 
-    def _shown(self, path: Path) -> str:
+    def shown(self, path: Path) -> str:
         """The path as reports show it: relative to the root directory or the package where it lies there."""
         path = Path(os.path.normpath(path))
         for base in (self.config.rootpath, resources.embedded_release()):

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_retrieval.arms.base import Arm
+    from pytest_retrieval.arms.engine_home import EngineHome
     from pytest_retrieval.arms.registry import ArmSpec, Prefix
+    from pytest_retrieval.engines.trees import Corpus as SearchTree
     from pytest_retrieval.gates.grammar import Gate
     from pytest_retrieval.snapshots.sources import NamedSource
 
@@ -48,7 +50,8 @@ class Settings:
     """What a run was asked to do. Paths are absolute; ``report`` is None for the default place.
 
     ``registration`` and ``capture`` are None for none; a registration goes beside an explicit report unless
-    it was given a place. ``overwrite`` allows to replace the one of an earlier run.
+    it was given a place. ``search_trees`` says by ``repo@commit`` what the trees of code-search corpora are
+    called, once they are read. ``overwrite`` allows to replace the one of an earlier run.
     """
 
     arms: tuple[ArmSpec, ...]
@@ -56,6 +59,9 @@ class Settings:
     corpora: tuple[str, ...]
     snapshots: tuple[NamedSource, ...]
     release: Path | None
+    search_corpora: Path | None
+    corpora_root: str | None
+    search_trees: dict[str, SearchTree]
     limit: int
     max_samples: int | None
     tasks: tuple[str, ...]
@@ -76,6 +82,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
 
     ``run_path`` is the private folder of the run, which also names it.
     """
+    from pytest_retrieval.arms.engine_home import EngineHome
     from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import parse_arms
     from pytest_retrieval.gates import grammar, sets
@@ -84,7 +91,16 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
 
     limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
     store, store_limit = _store(config), parse_size(options.value(config, "store-size") or DEFAULT_SIZE)
-    prefixes = {"engine": _engines(config, store or run_path, run_path.name, limit, store_limit)}
+    search_trees: dict[str, SearchTree] = {}
+    home = EngineHome(
+        (store or run_path) / "engines",
+        run_path.name,
+        options.flag(config, "reindex"),
+        limit,
+        store_limit,
+        search_trees,
+    )
+    prefixes = {"engine": _engines(config, home)}
     typed = options.values(config, "arms")
     arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
     labels = [arm.label for arm in arms]
@@ -101,6 +117,9 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         corpora=tuple(rebase(text, _base(config, "corpus")) for text in options.values(config, "corpus")),
         snapshots=named_sources(options.values(config, "snapshot"), _base(config, "snapshot")),
         release=_optional_path(config, "release"),
+        search_corpora=_optional_path(config, "corpora"),
+        corpora_root=_corpora_root(config),
+        search_trees=search_trees,
         limit=limit,
         max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
@@ -117,18 +136,23 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     )
 
 
-def _engines(config: pytest.Config, kept: Path, session: str, limit: int, state_limit: int) -> Prefix:
-    """What ``engine:FILE`` means; states lie below ``kept``, FILE is relative to where the arm was named."""
+def _engines(config: pytest.Config, home: EngineHome) -> Prefix:
+    """What ``engine:FILE`` means; FILE is relative to where the arm was named."""
 
     def prefix(text: str) -> tuple[str | None, Callable[[], Arm]]:
         from pytest_retrieval.arms.engine import engine_arm
-        from pytest_retrieval.arms.engine_home import EngineHome
 
-        reindex = options.flag(config, "reindex")
-        home = EngineHome(kept / "engines", session, reindex, limit, state_limit)
         return engine_arm(text, home, _base(config, "arms"))
 
     return prefix
+
+
+def _corpora_root(config: pytest.Config) -> str | None:
+    """Where the checkouts of code-search corpora are looked up, if not where their file says."""
+    from pytest_retrieval.datasets.corpora import corpora_root
+
+    typed = _optional_path(config, "corpora-root")
+    return corpora_root(None if typed is None else str(typed))
 
 
 def _registration(config: pytest.Config, report: Path | None) -> Path | None:

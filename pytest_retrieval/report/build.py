@@ -18,6 +18,7 @@ from pytest_retrieval.arms.pairs import default_pairs
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE, encode
 from pytest_retrieval.report.paired import Samples, compare_pairs
+from pytest_retrieval.report.searches import Searches
 from pytest_retrieval.report.summaries import (
     POSITIVE,
     ArmColumns,
@@ -115,6 +116,8 @@ class _Gathered:
         self._packed: dict[Place, bytes] = {}
         self._judged: list[Mapping[str, Any]] = []
         self._crashed: list[Mapping[str, Any]] = []
+        self._searches = Searches(header["arms"])
+        self._searched = 0
 
     def add(self, detail: Mapping[str, Any]) -> None:
         """Take in one sample."""
@@ -125,6 +128,7 @@ class _Gathered:
             self._crashed.append({**sample, "why": "crashed"})
         else:
             self._judged.append(sample)
+        self._searched += self._searches.add(place, detail)
         self._grouping.append(detail)
         self._ceiling.append(detail.get("ceiling", {}))
         for label, arm in self._arms.items():
@@ -150,7 +154,10 @@ class _Gathered:
             }
             summaries["all"]["error_reasons"] = arm.error_reasons()
             arms[label] = {**self._header["arms"][label], "groups": summaries}
+        searches = self._searches.section(self._header.get("snapshots", {}))
         return {
+            **({} if searches is None else {"codesearch": searches}),
+            **({"kind": "codesearch"} if 0 < self._searched == len(self._packed) else {}),
             "arms": arms,
             "ceiling": {
                 name: {"n": len(self._ceiling.values(POSITIVE, rows)), **self._ceiling.means(rows)}

@@ -8,7 +8,7 @@ from typing import Any
 # What may differ (DECISIONS 17), by where it stands; an arm may well be labelled "latency".
 _TOP = ("environment", "latency", "registered_at", "source_reports_sha256")
 _REGISTRATION = ("machine", "registered_at", "source_reports_sha256")
-_ANSWER = ("wall_ms", "build_ms", "cold_wall_ms", "cache_state")
+_ANSWER = ("wall_ms", "build_ms", "cold_wall_ms", "cache_state", "index_seconds", "index_bytes")
 
 
 def strip_times(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -16,6 +16,8 @@ def strip_times(report: Mapping[str, Any]) -> dict[str, Any]:
     kept = _without(report, _TOP)
     if "registration" in kept:
         kept["registration"] = _without(kept["registration"], _REGISTRATION)
+    if "codesearch" in kept:
+        kept["codesearch"] = {"rows": [_without(row, ("cost",)) for row in kept["codesearch"]["rows"]]}
     kept["details"] = [
         {**detail, "arms": {label: _without(answer, _ANSWER) for label, answer in detail["arms"].items()}}
         for detail in report["details"]

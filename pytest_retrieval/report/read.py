@@ -16,6 +16,7 @@ from pytest_retrieval.report.canonical import PROFILE
 from pytest_retrieval.report.document import Document
 from pytest_retrieval.report.shapes import (
     LONGEST_ANSWER,
+    MisfitError,
     Shape,
     any_number,
     anything,
@@ -42,6 +43,28 @@ _paths = list_of(text, distinct=True)
 _measures = map_of(measure)
 _line = whole(1, 1 << 53)
 
+
+def _span(value: Any) -> None:
+    """A first and a last line."""
+    list_of(_line)(value)
+    if len(value) != 2:
+        raise MisfitError("a first and a last line", value)
+
+
+_slots = list_of(record({"path": text, "spans": list_of(_span)}, {"tokens": count}))
+_gold = record({"path": text}, {"start": _line, "end": _line, "symbol": text})
+_searched = record(
+    {
+        "query": text,
+        "corpus": text,
+        "lang": text,
+        "difficulty": text,
+        "subsystem": text,
+        "tree": text,
+        "gold": list_of(_gold),
+    }
+)
+
 _answer = record(
     {"ranked": _paths, "abstained": flag, "cache_state": text},
     {
@@ -55,6 +78,11 @@ _answer = record(
         "wall_ms": number,
         "build_ms": number,
         "cold_wall_ms": number,
+        "index_seconds": number,
+        "index_bytes": count,
+        "nearest": text,
+        "file_only": flag,
+        "slots": record({"0": _slots}, dict.fromkeys(("1", "2", "3"), _slots)),
     },
 )
 _detail = record(
@@ -87,12 +115,13 @@ _detail = record(
         "gold_spans": list_of(record({"path": text, "start": _line, "end": _line})),
         "gold_symbols": list_of(text),
         "lines": map_of(count),
+        "codesearch": _searched,
     },
 )
 _object: Shape = map_of(anything)
 _head = record(
     {
-        "kind": one_of("bench"),
+        "kind": one_of("bench", "codesearch"),
         "protocol": one_of("house", "arb"),
         "limit": whole(1, LONGEST_ANSWER),
         "sources": list_of(

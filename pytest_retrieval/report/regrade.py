@@ -8,6 +8,7 @@ from typing import Any
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.measures.names import OF_SPANS
 from pytest_retrieval.model import ArmRow, Sample, Span
+from pytest_retrieval.report.searched import stored_query, stored_slots
 
 NEGATIVES = "hard_negative_hits@k"
 
@@ -30,7 +31,13 @@ def regrade(detail: Mapping[str, Any], limit: int) -> dict[str, Any]:
 def _measures(sample: Sample, detail: Mapping[str, Any], label: str, limit: int) -> dict[str, float]:
     answer = detail["arms"][label]
     ranked = tuple(path for path in answer["ranked"] if path not in sample.given)
-    row = ArmRow(ranked=ranked, abstained=answer["abstained"], fault=answer.get("error"))
+    row = ArmRow(
+        ranked=ranked,
+        abstained=answer["abstained"],
+        fault=answer.get("error"),
+        slots=stored_slots(answer),
+        file_only=answer.get("file_only", False),
+    )
     measures = grade(sample, row, limit, detail.get("lines"))
     if not sample.gold or row.error is not None:
         return measures
@@ -52,4 +59,5 @@ def _sample(detail: Mapping[str, Any]) -> Sample:
         given=tuple(detail["given"]),
         stratum=detail["stratum"],
         gold_spans=tuple(Span(**span) for span in detail.get("gold_spans", ())),
+        searched=stored_query(detail),
     )

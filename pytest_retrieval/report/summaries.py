@@ -174,7 +174,15 @@ def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
         f"stratum:{detail['stratum']}",
         f"fold:{detail['partition']}",
         *([ANCHORED] if detail.get("anchor_bearing") else ()),
+        *_search_groups(detail.get("codesearch")),
     )
+
+
+def _search_groups(searched: Mapping[str, Any] | None) -> Iterator[str]:
+    """The groups of a code search: its corpus, and how hard it is."""
+    if searched is not None:
+        yield f"corpus:{searched['corpus']}"
+        yield f"difficulty:{searched['difficulty']}"
 
 
 def known_groups(tasks: Iterable[str]) -> tuple[str, ...]:

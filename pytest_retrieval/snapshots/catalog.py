@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_retrieval.errors import SnapshotError
@@ -25,7 +25,8 @@ class Catalog:
 
     ``explicit`` maps ``repo@commit`` to a source as typed and comes first; then each of ``corpora`` in order
     (``DIR`` or ``DIR?view=arb``, or what an archive was opened as). ``scratch`` holds work
-    trees, ``store`` what was read before.
+    trees, ``store`` what was read before. ``narrowing`` gives by ``repo@commit`` the part of a tree that is
+    under test.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class Catalog:
         corpora: Sequence[str | Path],
         scratch: Path | None = None,
         store: Store | None = None,
+        narrowing: Mapping[str, Callable[[Tree], Tree]] | None = None,
     ) -> None:
         self._explicit = dict(explicit)
+        self._narrowing = narrowing or {}
         self._libraries = [_library(place, store) for place in dict.fromkeys(corpora)]
         self._scratch = scratch
         self._store = store
@@ -69,6 +72,8 @@ class Catalog:
             while len(self._open) >= _KEPT_OPEN:
                 self._open.popitem(last=False)[1].close()
             source, tree = self._read(repo, commit)
+            narrow = self._narrowing.get(f"{repo}@{commit}")
+            tree = tree if narrow is None else narrow(tree)
             self._open[key] = Snapshot(repo, commit, source, tree, self._scratch, store=self._store)
         self._open.move_to_end(key)
         return self._open[key]

@@ -232,6 +232,6 @@ def test_arms_are_named_by_file_and_labelled_by_description(
 def test_capabilities_are_those_of_the_description(tmp_path: Path) -> None:
     keys: dict[str, Any] = {"spans": True, "per_file": [1, 3], "text_from_corpus": True, "parse": LINES}
     found = EngineArm(description(**keys), home(tmp_path)).capabilities
-    assert (found.spans, found.per_file, found.tokens, found.worktree) == (True, True, True, False)
+    assert (found.spans, found.per_file, found.tokens, found.worktree) == (True, (1, 3), True, False)
     found = EngineArm(description(), home(tmp_path)).capabilities
-    assert (found.spans, found.per_file, found.tokens) == (False, False, False)
+    assert (found.spans, found.per_file, found.tokens) == (False, (1,), False)

@@ -92,7 +92,7 @@ def test_what_cannot_be_reached_is_said_and_bounds_the_ceiling() -> None:
 
 def test_an_arm_sees_nothing_that_gives_the_answer_away() -> None:
     assert {field.name for field in fields(Query)} == {
-        "text", "object", "changed_file", "given", "limit", "per_file",
+        "text", "object", "changed_file", "given", "limit", "per_file", "spans",
     }  # fmt: skip
     query = question(SAMPLE, 7)
     assert (query.text, query.object, query.limit) == (SAMPLE.query_text, {"text": "wrap"}, 7)

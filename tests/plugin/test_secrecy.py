@@ -143,7 +143,7 @@ def seen(bench: Bench, request: pytest.FixtureRequest) -> list[Any]:
 def test_nothing_that_an_arm_can_reach_names_the_answer(bench: Bench, seen: list[Any]) -> None:
     assert len(seen) == 2
     for fields, words, inside, _ in seen:
-        assert fields == ["changed_file", "given", "limit", "object", "per_file", "text"]
+        assert fields == ["changed_file", "given", "limit", "object", "per_file", "spans", "text"]
         assert [word for word in words if SECRET in word] == []
         assert [path for path, text in inside.items() if SECRET in path + text] == []
     assert {detail["gold"][0] for detail in bench.report()["details"]} == {f"{SECRET}/gold.py"}
