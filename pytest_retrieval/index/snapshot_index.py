@@ -122,6 +122,8 @@ class SnapshotIndex:
 def _stable_order(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
     """The order that sorts ``numbers``, by radix: numpy does so for 16 bits only, hence the two halves."""
     low = np.argsort(numbers.astype(np.uint16), kind="stable")
+    if numbers.max(initial=0) < 1 << 16:
+        return low.astype(np.int32)
     high = np.argsort((numbers >> 16).astype(np.uint16)[low], kind="stable")
     return low[high].astype(np.int32)
 

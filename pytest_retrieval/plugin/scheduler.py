@@ -166,7 +166,7 @@ class RepositoryScheduling:
         sent = self._sent[node]
         if self._waiting and len(sent) < _FLOOR:
             share = self._waiting // (len(self._ready) * 8)
-            batch = self._take(node, min(_CEILING, max(_FLOOR, share)))
+            batch = self._take(node, min(_CEILING, max(_FLOOR - len(sent), share)))
             try:
                 node.send_runtest_some(batch)
             except OSError:  # it has died, and xdist is about to hear of it

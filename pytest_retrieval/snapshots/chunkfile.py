@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -26,6 +27,7 @@ _SYMBOL = re.compile(
     rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?"end_line": ?\d+, ?"kind": ?"symbol", ?"'
 )
 _OWN_KEYS = re.compile(rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?')
+_KEY_SIZE = 200  # bytes behind the own keys; they hold the path
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BOM = b"\xef\xbb\xbf"
 
@@ -62,6 +64,13 @@ class FileRow(NamedTuple):
     cut: bool
 
 
+class KnownRow(NamedTuple):
+    """A line without the keys that are its own, and the row that it is."""
+
+    rest: bytes
+    row: FileRow | None
+
+
 class RowReader:
     """Reads rows of kind ``file``; those of the latest tree are known again without being parsed.
 
@@ -70,7 +79,7 @@ class RowReader:
     """
 
     def __init__(self) -> None:
-        self._latest: dict[bytes, FileRow | None] = {}
+        self._latest: dict[bytes, KnownRow] = {}
 
     def rows(self, reader: BinaryIO, shown: str) -> Iterator[FileRow | None]:
         """Each row of kind ``file`` in file order, None for one whose path is refused; others are skipped.
@@ -78,22 +87,21 @@ class RowReader:
         Raises:
             SnapshotError: a line is no JSON object, or a file row without its path or text.
         """
-        seen: dict[bytes, FileRow | None] = {}
-        for number, line in _lines(reader, shown):
-            if not may_be_file_row(line):
-                continue
-            known = _OWN_KEYS.match(line)
-            key = b"" if known is None else line[known.end() :]
-            if key in self._latest:
-                row = self._latest[key]
-            else:
+        seen: dict[bytes, KnownRow] = {}
+        for number, line in _candidates(reader, shown):
+            own = _OWN_KEYS.match(line)
+            start = 0 if own is None else own.end()
+            # Hashing whole rows would take as long as reading them.
+            key = b"" if own is None else line[start : start + _KEY_SIZE]
+            known = self._latest.get(key)
+            if known is None or len(line) - start != len(known.rest) or not line.endswith(known.rest):
                 found = _path_and_text(_parse(line, f"{shown}:{number}"), f"{shown}:{number}")
                 if found is None:
                     continue
-                row = _file_row(*found)
-            if known is not None:
-                seen[key] = row
-            yield row
+                known = KnownRow(line[start:], _file_row(*found))
+            if own is not None:
+                seen[key] = known
+            yield known.row
         self._latest = seen
 
 
@@ -119,9 +127,8 @@ def _file_row(path: str, text: str) -> FileRow | None:
 
 def copy_file_rows(reader: BinaryIO, writer: Writer, shown: str) -> None:
     """Copy the lines that may be rows of kind ``file``, as they are."""
-    for _, line in _lines(reader, shown):
-        if may_be_file_row(line):
-            writer.write(line + b"\n")
+    for _, line in _candidates(reader, shown):
+        writer.write(line + b"\n")
 
 
 def may_be_file_row(line: bytes) -> bool:
@@ -141,17 +148,17 @@ def may_be_file_row(line: bytes) -> bool:
 _reader = RowReader()
 
 
-def _lines(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes of each line that is not blank; lines end at LF and nothing else."""
-    number = 0
-    while line := reader.readline(LINE_LIMIT + 2):
-        number += 1
+def _candidates(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes of each line that may be a row of kind ``file``; lines end at LF and nothing else."""
+    lines = iter(partial(reader.readline, LINE_LIMIT + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        if line.endswith(b"}\n") and _SYMBOL.match(line) is not None:  # first, for nearly all lines are so
+            continue
         if len(line) - line.endswith(b"\n") > LINE_LIMIT:
             raise SnapshotError(f"{shown}:{number}: the line is over {LINE_LIMIT >> 20} MiB")
-        if number == 1:
-            line = line.removeprefix(_BOM)
-        if line := line.strip():
-            yield number, line
+        row = (line.removeprefix(_BOM) if number == 1 else line).strip()
+        if row and may_be_file_row(row):
+            yield number, row
 
 
 def _parse(line: bytes, place: str) -> dict[str, Any]:

@@ -142,6 +142,24 @@ def test_rows_known_from_the_last_tree_are_read_as_new_ones(
         assert taken(reader, data) == taken(RowReader(), data) == expected
 
 
+def test_what_follows_the_own_keys_of_a_known_row_is_no_row_by_itself() -> None:
+    reader = RowReader()
+    own, rest = b'{"base_commit": "1", "chunk_id": "2", ', b'"kind": "file", "path": "p", "text": "t"}'
+    assert taken(reader, own + rest + b"\n") == [("p", "t")]
+    with pytest.raises(SnapshotError, match="not JSON"):
+        taken(reader, rest + b"\n")
+
+
+def test_long_paths_with_one_start_are_told_apart() -> None:
+    reader = RowReader()
+    keys = ("base_commit", "chunk_id", "kind", "path", "text")
+    paths = ["x/" * 150 + end for end in "ab"]
+    rows = [dict(zip(keys, ("1", "2", "file", path, "t"), strict=True)) for path in paths]
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    for _ in range(2):
+        assert taken(reader, data) == [(path, "t") for path in paths]
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
