@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> NoReturn:
     """
     words = [word for name in options.suite for word in _suite(name)]
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *words, *rest])
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *words, *_joined(rest)])
 
 
 def snapshot(options: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -127,6 +127,21 @@ def same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except FileNotFoundError:
         return False
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The words with ``--option value`` of ours as ``--option=value``.
+
+    pytest looks for its root directory before it knows the options of plugins, and would take a value after a
+    blank for the path of a test.
+    """
+    from pytest_retrieval.plugin.options import names_with_values
+
+    known, joined, rest = names_with_values(), [], list(words)
+    while rest:
+        word = rest.pop(0)
+        joined.append(f"{word}={rest.pop(0)}" if word in known and rest else word)
+    return joined
 
 
 def _suite(name: str) -> list[str]:

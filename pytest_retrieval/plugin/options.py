@@ -209,6 +209,16 @@ def _taken(parser: pytest.Parser) -> set[str]:
     return {name for group in groups for option in group.options for name in option.names()}
 
 
+def names_with_values() -> set[str]:
+    """Every name of an option that is followed by a value."""
+    found: set[str] = set()
+    for option in OPTIONS:
+        if not option.flag:
+            found.update({f"--{option.name}"} if option.short else ())
+            found.update(f"--retrieval-{name}" for name in (option.name, option.alias) if name)
+    return found
+
+
 def values(config: pytest.Config, name: str) -> tuple[str, ...]:
     """All values of a repeatable option: the command line's, else the ini file's."""
     given = _given(config, name)
