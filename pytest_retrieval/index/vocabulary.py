@@ -50,8 +50,8 @@ class Vocabulary:
 
     def spell(self, numbers: Integers) -> list[bytes]:
         """The words of numbers."""
-        if len(self._words) < len(self._numbers):
-            self._words.extend(islice(self._numbers, len(self._words), None))
+        new = len(self._numbers) - len(self._words)
+        self._words += reversed([*islice(reversed(self._numbers), new)])  # from the end, for most are known
         return list(map(self._words.__getitem__, numbers.tolist()))
 
     def count(self, text: bytes) -> WordCounts:

@@ -135,10 +135,8 @@ class Snapshot:
     @cached_property
     def tree_digest(self) -> str:
         """SHA-256 over the lines ``PATH NUL SHA256-OF-CONTENT LF``, sorted by the bytes of the path."""
-        whole = hashlib.sha256()
-        for file in self.files:
-            whole.update(path_key(file.path) + b"\0" + file.digest.encode("ascii") + b"\n")
-        return whole.hexdigest()
+        lines = "".join([f"{file.path}\0{file.digest}\n" for file in self.files])
+        return hashlib.sha256(path_key(lines)).hexdigest()
 
     def read(self, path: str) -> bytes:
         """The bytes of the file at ``path``.
