@@ -102,6 +102,18 @@ class Wild(Steady):
         done = run(["sleep", "600"], timeout=0.1, grace=0.1)
         raise TimeoutError("the program ran out of time" if done.timed_out else "it did not")
 
+    def spoil(self, rest):
+        """Leave a folder that cannot be written, and a link to elsewhere."""
+        tree = self.snapshot.worktree()
+        (tree / "away").symlink_to(MARKS)
+        (tree / "src").chmod(0o555)
+
+    def quit(self, rest):
+        raise SystemExit(9)
+
+    def close(self):
+        raise RuntimeError("this arm cannot be closed")
+
 
 def fill_the_disk(part):
     """From now on no byte can be written to the journal, or to the report."""

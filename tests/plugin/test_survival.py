@@ -195,6 +195,26 @@ def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: 
     project.assert_nothing_is_left()
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_an_arm_that_fails_costs_its_own_row(tmp_path: Path, workers: str) -> None:
+    """So does one whose program runs out of time; what an arm does to its work tree goes with the tree."""
+    project = Project(tmp_path, {3: "fail", 8: "overrun", 13: "spoil", 18: "quit"})
+    done = project.run(workers)
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    details = {detail["id"]: detail for detail in project.read_report()["details"]}
+    assert details.keys() == ALL
+    faults = {name: detail["arms"]["wild"].get("error") for name, detail in details.items()}
+    assert {name: fault for name, fault in faults.items() if fault} == {
+        "s003": "RuntimeError: this arm fails on request",
+        "s008": "TimeoutError: the program ran out of time",
+        "s013": "work tree left dirty: ?? away",
+        "s018": "SystemExit: 9",
+    }
+    assert all("error" not in detail["arms"]["steady"] for detail in details.values())
+    assert "closing it failed: RuntimeError: this arm cannot be closed" in done.output
+    project.assert_nothing_is_left()
+
+
 COUNTING = """
 import gc
 import pytest
