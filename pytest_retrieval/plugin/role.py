@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.plugin.plan import Plan
     from pytest_retrieval.plugin.session import BenchSession
 
+
 class Role:
     """The hooks of one process; ``bench`` is its state and ``gathering`` the report it will write."""
 
@@ -196,11 +197,31 @@ class Role:
 
             report.__dict__.pop(ATTRIBUTE, None)
 
-    @pytest.hookimpl(tryfirst=True)  # before xdist waits for its workers to exit
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Publish the report; a failed gate makes a green run red."""
-        if self.gathering is not None:
-            self.gathering.finish(session, exitstatus)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # before xdist waits for its workers to exit
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
+        """Publish the report; a failed gate makes a green run red.
+
+        An interrupt does not tear the report, and one that ends only the wait for workers is no crash.
+        """
+        if self.gathering is None:
+            return (yield)
+        from pytest_retrieval.interrupts import postponed_interrupts
+
+        interrupts = []
+        try:
+            with postponed_interrupts():
+                self.gathering.finish(session, exitstatus)
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+            if reporter := self.config.pluginmanager.getplugin("terminalreporter"):
+                self.pytest_terminal_summary(reporter)
+        if interrupts:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+        return None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the verdicts and the report's path."""

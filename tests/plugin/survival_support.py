@@ -40,6 +40,8 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from pytest_retrieval import Arm, Capabilities
 from pytest_retrieval.process import run
 
@@ -148,6 +150,14 @@ def die_once(config, at):
 
 def pytest_collection_modifyitems(config):
     die_once(config, "collection")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """Wait for the test, where it says so: the report has been made by then."""
+    if "LINGER" in os.environ and not hasattr(session.config, "workerinput"):
+        mark("linger")
+        time.sleep(600)
 
 
 def pytest_configure(config):

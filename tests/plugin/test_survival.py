@@ -182,6 +182,22 @@ def roots(project: Project) -> list[str]:
     return [path for path in project.left() if path.count("/") == 1 and not path.endswith(".lock")]
 
 
+@pytest.mark.parametrize(("workers", "number"), [("-n0", signal.SIGINT), ("-n2", signal.SIGTERM)])
+def test_an_interrupt_after_the_last_item_keeps_the_report(
+    tmp_path: Path, workers: str, number: signal.Signals, undisturbed: dict[str, dict[str, Any]]
+) -> None:
+    project = Project(tmp_path)
+    session = project.start(workers, LINGER="1")
+    project.wait_for("linger")
+    os.kill(session.process.pid, number)
+    done = session.end()
+    assert done.code == pytest.ExitCode.INTERRUPTED, done.output
+    assert project.reported() == undisturbed
+    done.line("report: ")
+    assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
 def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: Path) -> None:
     project = Project(tmp_path, {0: "wait"})
     project.journal.write_text("an older journal\n")
