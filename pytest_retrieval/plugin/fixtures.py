@@ -51,6 +51,7 @@ def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Cal
     returned, so that a suite of one's own can ask more of it.
     """
     from pytest_retrieval.errors import VoidError
+    from pytest_retrieval.report.table import printable
 
     bench = request.config.stash[BENCH]
 
@@ -62,7 +63,7 @@ def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Cal
             pytest.fail(str(error), pytrace=False)
         request.node.stash[OUTCOME] = outcome
         if outcome.faults and bench.settings.tolerance is None:
-            pytest.fail("\n".join(outcome.faults), pytrace=False)
+            pytest.fail("\n".join(map(printable, outcome.faults)), pytrace=False)
         return outcome
 
     return judge

@@ -211,7 +211,7 @@ def _notes(report: Mapping[str, Any], width: int) -> Iterator[Line]:
     notes = (_samples, _skipped, _gold, _errors, _lost)
     for note in notes:
         for text, role in note(report):
-            for part in wrap(_printable(text), max(width, 20), subsequent_indent="  "):
+            for part in wrap(printable(text), max(width, 20), subsequent_indent="  "):
                 yield (Piece(part, role),)
 
 
@@ -238,13 +238,15 @@ def _gold(report: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:
+    same: dict[str, list[str]] = {}  # a snapshot that cannot be read is every arm's error
     for label, arm in report["arms"].items():
         group = arm["groups"]["all"]
         if group["errors"]:
             refused = f", {group['refused']} of them refusals" if group["refused"] else ""
-            yield Piece(
-                f"errors: {label}: {group['errors']}{refused} ({_counts(group['error_reasons'])})", "bad"
-            )
+            said = f"{group['errors']}{refused} ({_counts(group['error_reasons'])})"
+            same.setdefault(said, []).append(label)
+    for said, labels in same.items():
+        yield Piece(f"errors: {', '.join(labels)}: {said}", "bad")
 
 
 def _lost(report: Mapping[str, Any]) -> Iterator[Piece]:
@@ -265,13 +267,13 @@ def _verdicts(report: Mapping[str, Any]) -> Iterator[Line]:
         yield (
             Piece("gate "),
             Piece(status, roles.get(record["status"], "bold")),
-            Piece(f" {_printable(rest)}"),
+            Piece(f" {printable(rest)}"),
         )
 
 
 def _place(path: str | None) -> Iterator[Line]:
     if path is not None:
-        yield (Piece(f"report: {_printable(path)}"),)
+        yield (Piece(f"report: {printable(path)}"),)
 
 
 def _counts(reasons: Mapping[str, int]) -> str:
@@ -285,6 +287,6 @@ def _shortened(label: str, width: int) -> str:
     return label if len(label) <= width else label[: width - 1] + "…"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text from files and tools, with what could steer a terminal written as an escape."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

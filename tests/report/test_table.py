@@ -191,3 +191,30 @@ def test_long_labels_are_shortened_so_that_they_fit() -> None:
     row = texts(render(report(details, label), 80))[1]
     assert row.startswith("my-engine:wi")
     assert "…  " in row
+
+
+def test_what_every_arm_says_is_said_once() -> None:
+    lines = texts(
+        render(
+            report(
+                [
+                    detail(
+                        0,
+                        {
+                            "a": (answer(error="snapshot: gone"), measures(0.0, 0.0)),
+                            "b": (answer(error="snapshot: gone"), measures(0.0, 0.0)),
+                            "c": (answer(error="boom"), measures(0.0, 0.0)),
+                        },
+                    )
+                ],
+                "a",
+                "b",
+                "c",
+            ),
+            80,
+        )
+    )
+    assert [line for line in lines if line.startswith("errors")] == [
+        "errors: a, b: 1 (snapshot: gone: 1)",
+        "errors: c: 1 (boom: 1)",
+    ]
