@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_retrieval import __version__, engine_cli, resources, store_cli
+from pytest_retrieval import __version__, corpora_cli, engine_cli, resources, scoreboard_cli, store_cli
 from pytest_retrieval.errors import ReportError, RetrievalError, UsageError, closest
 
 USAGE = 2
@@ -209,6 +209,8 @@ def _parser() -> argparse.ArgumentParser:
     exporting.set_defaults(command=export)
     store_cli.add_parser(commands)
     engine_cli.add_parser(commands)
+    corpora_cli.add_parser(commands)
+    scoreboard_cli.add_parser(commands)
 
     capturing = commands.add_parser("capture", help="look at a file of --retrieval-context-packets")
     actions = capturing.add_subparsers(required=True, metavar="ACTION")

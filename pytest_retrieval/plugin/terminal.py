@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.gates.verdict import verdict_line
-from pytest_retrieval.report import table
+from pytest_retrieval.report import scoreboard, table
 
 if TYPE_CHECKING:
     import pytest
@@ -38,10 +38,23 @@ def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
             for text, role in line:
                 reporter.write(text, **_COLOURS.get(role, {}))
             reporter.write("\n")
+        _scoreboard(reporter, gathering)
     for notice in gathering.notices:
         reporter.write_line(notice, yellow=True)
     for trouble in gathering.troubles:
         reporter.write_line(trouble, red=True, bold=True)
+
+
+def _scoreboard(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
+    """Print the engines side by side, if code was searched."""
+    searches = None if gathering.summary is None else gathering.summary.get("codesearch")
+    if gathering.summary is None or searches is None:
+        return
+    contended = {"contended": True} if gathering.summary["environment"].get("contended") else {}
+    rows = [{**row, "ext": {**row["ext"], **contended}} for row in searches["rows"]]
+    reporter.write_line("")
+    for line in scoreboard.render(rows, reporter._tw.fullwidth):
+        reporter.write_line(line)
 
 
 def _whisper(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:

@@ -50,6 +50,7 @@ class _Corpus:
     tree: str
     snapshot: str
     commit: str
+    digest: str
 
 
 class Searches:
@@ -67,7 +68,12 @@ class Searches:
             return False
         snapshot = f"{detail['repo']}@{detail['base_commit']}"
         self._corpora[searched.corpus] = _Corpus(
-            searched.corpus, searched.language, searched.tree, snapshot, detail["base_commit"]
+            searched.corpus,
+            searched.language,
+            searched.tree,
+            snapshot,
+            detail["base_commit"],
+            detail["source"],
         )
         for label, answer in detail["arms"].items():
             capabilities = self._arms[label].get("capabilities", {})
@@ -214,6 +220,7 @@ def _ext(
     """What codesearch-bench's rows do not have."""
     return {
         "commit": corpus.commit,
+        "corpus_sha256": corpus.digest,
         "status": FAILED if failed else "ok",
         "query_errors": len(errors),
         "errors": list(dict.fromkeys(errors))[:_SHOWN],

@@ -45,14 +45,17 @@ def read_checkout(path: Path, commit: str) -> Tree:
     return read_directory(path)
 
 
-def changes(path: Path) -> list[str]:
-    """The paths that ``git status`` reports, untracked too; no program that the repository names runs."""
+def changes(path: Path, *, untracked: str = "normal") -> list[str]:
+    """The paths that ``git status`` reports; no program that the repository names runs.
+
+    ``untracked`` is as for ``--untracked-files``.
+    """
     git = Git(git_directory(path), path)
     status = git.output(
         "status",
         "--porcelain",
         "-z",
-        "--untracked-files=normal",
+        f"--untracked-files={untracked}",
         "--ignore-submodules=dirty",
         "--no-renames",
         variables=_without_filters(git),

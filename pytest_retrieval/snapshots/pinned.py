@@ -10,11 +10,10 @@ from pytest_retrieval.datasets.corpora import CodeCorpus, is_inside
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.model import Gold
 from pytest_retrieval.snapshots.base import Snapshot, Tree, TreeFile
-from pytest_retrieval.snapshots.checkout import head_commit, is_checkout
+from pytest_retrieval.snapshots.checkout import changes, head_commit, is_checkout
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.kept import UNKEPT, Keeper
 from pytest_retrieval.snapshots.paths import is_walked
-from pytest_retrieval.snapshots.program import Git, git_directory
 from pytest_retrieval.snapshots.sources import read_source
 
 Reader = Callable[[str], bytes | None]  # of a file of the corpus; None where there is none
@@ -100,7 +99,7 @@ def _check_checkout(corpus: CodeCorpus) -> Checked:
     if not head.startswith(corpus.commit):
         remedy = "pytest-retrieval corpora setup checks it out"
         faults.append(f"corpus {corpus.name!r}: {root} is at {head}, pinned is {corpus.commit}; {remedy}")
-    elif changed := tracked_changes(root):
+    elif changed := changes(root, untracked="no"):
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         faults.append(f"corpus {corpus.name!r}: {root}: modified: {changed[0]}{more}; commit or stash")
     if faults:
@@ -111,13 +110,6 @@ def _check_checkout(corpus: CodeCorpus) -> Checked:
         return place.read_bytes() if place.is_file() and not place.is_symlink() else None
 
     return _judged(corpus, head, read)
-
-
-def tracked_changes(root: Path) -> list[str]:
-    """The tracked files that differ from the commit."""
-    git = Git(git_directory(root), root)
-    said = git.output("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames")
-    return [record[3:].decode("utf-8", "surrogateescape") for record in said.split(b"\0") if record]
 
 
 def _judged(corpus: CodeCorpus, commit: str, read: Reader) -> Checked:

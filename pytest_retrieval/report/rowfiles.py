@@ -1,0 +1,149 @@
+"""Rows of a scoreboard as files, one per engine and corpus: the result files of codesearch-bench."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_retrieval import __version__
+from pytest_retrieval.errors import ReportError
+from pytest_retrieval.report.canonical import PROFILE
+from pytest_retrieval.report.shapes import (
+    MisfitError,
+    Shape,
+    anything,
+    count,
+    flag,
+    list_of,
+    map_of,
+    matching,
+    number,
+    optional,
+    record,
+    text,
+)
+from pytest_retrieval.report.write import write_report
+
+_quality = record(
+    {
+        "queries": count,
+        "recall": record(dict.fromkeys(("5", "10", "20"), number)),
+        "mrr": number,
+        "zero_miss": number,
+    }
+)
+_object: Shape = map_of(anything)
+_filled = matching(r"(?s).+", "a text that is not empty")
+_METRICS: Mapping[str, Shape] = {
+    "file": _quality,
+    "chunk": _quality,
+    "slots_min": count,
+    "slots_mean": number,
+}
+_row = record(
+    {
+        "engine": _filled,
+        "corpus": _filled,
+        "cost": record({"index_seconds": number, "query_seconds": number}),
+    },
+    {
+        **_METRICS,
+        "lang": text,
+        "tier": text,
+        "files": count,
+        "chunks": count,
+        "indexed_tree": text,
+        "spanless_hits": count,
+        "tokens_from_corpus": flag,
+        "unequal_trees": flag,
+        "file_granularity_only": flag,
+        "slots_recorded": flag,
+        "by_difficulty": optional(map_of(_quality)),
+        "wide": optional(map_of(_quality)),
+        "wide_tokens": optional(map_of(number)),
+        "misses": optional(list_of(_object)),
+        "ext": _object,
+    },
+)
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, *, contended: bool = False) -> list[Path]:
+    """Write each row to ``folder/ENGINE__CORPUS.json``; what was there under that name is replaced.
+
+    Raises:
+        ReportError: two rows would go to one file, or one cannot be written.
+    """
+    named = [(folder / _name(row), row) for row in rows]
+    paths = [path for path, _ in named]
+    if len(set(paths)) < len(paths):
+        raise ReportError(f"{folder}: two rows would have one file name; give the arms other labels")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, row in named:
+        shown = json.dumps(_outer(row, contended=contended), indent=2, sort_keys=True, ensure_ascii=False)
+        write_report(path, [shown.encode("utf-8", "surrogatepass")])
+    return paths
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a result file, of all of a folder, or of a report.
+
+    Raises:
+        ReportError: one of them is no result file; or there is none.
+    """
+    if path.is_dir():
+        rows = [row for file in sorted(path.glob("*.json")) for row in read_rows(file)]
+        if not rows:
+            raise ReportError(f"{path}: holds no result file (ENGINE__CORPUS.json)")
+        return rows
+    document = _document(path)
+    if isinstance(document, dict) and document.get("profile") == PROFILE:
+        return _of_report(path, document)
+    return [_checked(path, document)]
+
+
+def _of_report(path: Path, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    section = document.get("codesearch")
+    listed = section.get("rows") if isinstance(section, dict) else None
+    if not isinstance(listed, list):
+        raise ReportError(f"{path}: the report has no code search (suite codesearch)")
+    environment = document.get("environment")
+    contended = isinstance(environment, dict) and environment.get("contended") is True
+    return [_outer(_checked(path, row), contended=contended) for row in listed]
+
+
+def _document(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path}: not JSON ({error})") from error
+
+
+def _checked(path: Path, row: Any) -> dict[str, Any]:
+    """The row, with empty lists for null ones, as Go writes them."""
+    try:
+        _row(row)
+    except MisfitError as fault:
+        raise ReportError(f"{path}: {fault}") from None
+    failed = row.get("ext", {}).get("status") == "failed"
+    if not failed and (missing := _METRICS.keys() - row.keys()):
+        raise ReportError(f"{path}: the row has no {min(missing)!r}")
+    nothing: dict[str, Any] = {"misses": [], "by_difficulty": {}, "wide": {}}
+    filled = {name: empty for name, empty in nothing.items() if row.get(name) is None and not failed}
+    return {**row, **filled}
+
+
+def _outer(row: Mapping[str, Any], *, contended: bool) -> dict[str, Any]:
+    """A row that stands alone: with what the report says around it."""
+    ext = {"harness_version": __version__, **row.get("ext", {})}
+    if contended:
+        ext["contended"] = True
+    return {**row, "ext": ext}
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return "__".join(re.sub(r"[^A-Za-z0-9._-]", "_", row[part]) for part in ("engine", "corpus")) + ".json"
