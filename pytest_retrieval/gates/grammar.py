@@ -37,7 +37,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 )
 _ENDS = ("low", "high")
 COMPARED_WITHOUT_GOLD = (SELECTIVE,)
-_KINDS = ("all", "task", "stratum", "fold")
+_KINDS = ("all", "task", "stratum", "fold", "corpus", "difficulty")
 _LABEL = re.compile(r"[A-Za-z0-9_.+:-]+", re.ASCII)
 _PARTS = re.compile(r"(.*?)([<>=!]+)([^<>=!]*)", re.DOTALL)  # the last comparison counts
 _MEASURE = re.compile(r"[A-Za-z0-9_@]+", re.ASCII)

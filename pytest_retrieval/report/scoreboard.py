@@ -246,12 +246,18 @@ def _by_difficulty(row: Row) -> str:
 
 def _wide(row: Row) -> str:
     found = row.get("wide") or {}
-    return "/".join(_percent(found[n]["recall"]["10"]) for n in ("2", "3") if n in found) or "-"
+    return _by_width({n: _percent(metrics["recall"]["10"]) for n, metrics in found.items()}, ("2", "3"))
 
 
 def _tokens(row: Row) -> str:
     found = row.get("wide_tokens") or {}
-    return "/".join(f"{found[n]:.0f}" for n in ("1", "2", "3") if n in found) or "-"
+    return _by_width({n: f"{tokens:.0f}" for n, tokens in found.items()}, ("1", "2", "3"))
+
+
+def _by_width(cells: Mapping[str, str], widths: Sequence[str]) -> str:
+    """The cells up to the last width that was served."""
+    last = max((place for place, width in enumerate(widths, 1) if width in cells), default=0)
+    return "/".join(cells.get(width, "-") for width in widths[:last]) or "-"
 
 
 def _time(row: Row, *names: str) -> str:

@@ -1,0 +1,345 @@
+"""The suite codesearch in whole runs: a corpus of one's own, refusals, widths, and any number of workers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_retrieval.report.identity import strip_times
+from tests.plugin.support import Bench
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+import pytest
+
+@pytest.mark.retrieval(task="codesearch", corpora="corpora.json")
+def test_codesearch(retrieval_judge):
+    retrieval_judge()
+"""
+
+FILES = {
+    "src/net.c": "// sockets\n" + "int pad;\n" * 40 + "int open_socket(void);\nint close_socket(void);\n",
+    "src/key.c": "int pad;\n" * 9 + "void drop_expired(int key) {\n  forget(key);\n}\n",
+    "docs/net.md": "open_socket opens a socket\n",
+}
+
+QUERIES: list[dict[str, Any]] = [
+    {
+        "query": "drop_expired key",
+        "difficulty": "easy",
+        "subsystem": "expiry",
+        "relevant": [{"path": "src/key.c", "symbol": "drop_expired", "start": 10, "end": 12}],
+    },
+    {
+        "query": "close_socket sockets",
+        "difficulty": "medium",
+        "subsystem": "network",
+        "relevant": [{"path": "src/net.c", "start": 43, "end": 43}, {"path": "src/key.c"}],
+    },
+    {"query": "nowhere", "difficulty": "hard", "subsystem": "", "relevant": [{"path": "src/net.c"}]},
+]
+
+#: Prints the lines that hold a word of the query, in the order of files and lines.
+TOOL = """
+import json, os, sys
+root, query, width = sys.argv[1:]
+if "FAIL" in query: sys.exit("out of order")
+for folder, _, names in sorted(os.walk(root)):
+    for name in sorted(names):
+        if ".git" in folder: continue
+        path = os.path.join(folder, name)
+        for number, line in enumerate(open(path), 1):
+            if any(word in line for word in query.split()):
+                print(json.dumps({"p": path, "l": number, "t": line.rstrip()}))
+"""
+
+
+class Search:
+    """A bench with one corpus, its queries and a tool."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.root = bench.path / "corpora" / "kv"
+        for path, text in FILES.items():
+            bench.write(f"corpora/kv/{path}", text)
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "one")
+        self.commit = self.git("rev-parse", "HEAD")
+        bench.write("test_suite.py", SUITE)
+        bench.write("tool.py", TOOL)
+        self.describe()
+        self.write(QUERIES)
+
+    def git(self, *arguments: str) -> str:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        command = ["git", "-C", str(self.root), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def write(self, queries: Any, **corpus: Any) -> None:
+        listed = {
+            "name": "kv", "repo": "", "rev": "v1", "commit": self.commit, "lang": "c",
+            "path": "corpora/kv", "queries": "queries.json", **corpus,
+        }  # fmt: skip
+        self.bench.write("queries.json", json.dumps(queries))
+        self.bench.write("corpora.json", json.dumps({"corpora": [listed]}))
+
+    def describe(self, **keys: Any) -> None:
+        words = ["{{.Here}}/tool.py", "{{.Root}}", "{{.Query}}", "{{.PerFile}}"]
+        described = {
+            "name": "tool",
+            "search": {"command": [sys.executable, "-IS", *words]},
+            "parse": {"format": "jsonl", "path": "p", "start": "l", "text": "t"},
+            "spans": True,
+            "per_file": [1, 3],
+            "tokens": True,
+            **keys,
+        }
+        self.bench.write("tool.json", json.dumps(described))
+
+    def row(self, engine: str) -> dict[str, Any]:
+        rows = self.bench.report()["codesearch"]["rows"]
+        return next(dict(row) for row in rows if row["engine"] == engine)
+
+
+@pytest.fixture
+def search(bench: Bench) -> Search:
+    return Search(bench)
+
+
+ARMS = "--arms=grep,engine:tool.json,alphabet"
+RUN = (ARMS, "--retrieval-store=none")
+
+
+def test_lines_are_judged_and_every_caveat_shown(search: Search) -> None:
+    done = search.bench.run(*RUN)
+    done.assert_outcomes(passed=3)
+    report = search.bench.report()
+    assert report["kind"] == "codesearch"
+    tool = search.row("tool")
+    # Of net.c the first line that holds a word is line 1, so one span per file misses line 43.
+    assert [tool["chunk"]["recall"][k] for k in ("5", "10", "20")] == pytest.approx([1 / 3] * 3)
+    assert [tool["wide"]["3"]["recall"][k] for k in ("5", "10", "20")] == pytest.approx([0.5] * 3)
+    assert sorted(tool["wide"]) == ["1", "3"]
+    assert tool["wide"]["1"] == tool["chunk"]
+    assert (tool["slots_min"], tool["slots_recorded"], tool["files"], tool["indexed_tree"]) == (
+        0,
+        True,
+        3,
+        ".",
+    )
+    assert [miss["query"] for miss in tool["misses"]] == ["close_socket sockets", "nowhere"]
+    assert tool["misses"][0]["nearest_returned"] == "src/net.c:1-1 (+42)"
+    assert "nearest_chunk" not in tool["misses"][0]
+    assert search.row("alphabet")["file_granularity_only"] is True
+    assert search.row("grep")["tokens_from_corpus"] is True
+    done.stdout.fnmatch_lines(["corpus kv: 3 files, 3 queries", "tool * s", "† graded by files*"])
+
+
+def test_difficulties_are_groups_and_keywords(search: Search) -> None:
+    gate = "--gate=tool @ difficulty:easy: chunk_recall@5 >= 1"
+    done = search.bench.run(*RUN, gate, "-k", "easy or medium")
+    done.assert_outcomes(passed=2, deselected=1)
+    done.stdout.fnmatch_lines(["samples: 2 of 3 chosen, 2 with gold", "gate PASSED*"])
+
+
+def test_the_report_is_the_same_with_any_number_of_workers(search: Search) -> None:
+    reports = []
+    for number, workers in enumerate(((), ("-n0",), ("-n2",))):
+        search.bench.run(*RUN, f"--report=r{number}.json", *workers).assert_outcomes(passed=3)
+        reports.append(strip_times(search.bench.report(f"r{number}.json")))
+    assert reports[0] == reports[1] == reports[2]
+
+
+def test_arms_of_two_runs_are_joined_as_one(search: Search) -> None:
+    from pytest_retrieval.cli import main
+
+    search.bench.run(*RUN, "--report=both.json")
+    search.bench.run("--arms=engine:tool.json,alphabet", "--report=a.json", "--retrieval-store=none")
+    search.bench.run("--arms=grep", "--report=b.json", "--retrieval-store=none")
+    folder = search.bench.path
+    assert (
+        main(["summarize", *(str(folder / n) for n in ("a.json", "b.json")), "-o", str(folder / "c.json")])
+        == 0
+    )
+    both, joined = (strip_times(search.bench.report(name)) for name in ("both.json", "c.json"))
+    assert joined["codesearch"] == both["codesearch"]
+    assert joined["details"] == both["details"]
+    assert joined["kind"] == "codesearch"
+
+
+def test_23_an_engine_without_lines_is_graded_by_files(search: Search) -> None:
+    search.describe(spans=False, per_file=None, tokens=False)
+    search.bench.run(*RUN)
+    tool = search.row("tool")
+    assert tool["file_granularity_only"] is True
+    assert tool["chunk"] == tool["file"]
+    assert "wide_tokens" not in tool
+
+
+def test_29_text_of_the_corpus_replaces_a_preview(search: Search) -> None:
+    search.describe(text_from_corpus=True, parse={"format": "jsonl", "path": "p", "start": "l", "text": "p"})
+    search.bench.run(*RUN, "-k", "easy")
+    tool = search.row("tool")
+    assert tool["tokens_from_corpus"] is True
+    assert tool["wide_tokens"]["1"] == 7  # "void drop_expired(int key) {" has 28 characters
+
+
+def test_50_a_failing_query_scores_zero_and_fails_its_item(search: Search) -> None:
+    search.write([{**QUERIES[0], "query": "FAIL"}, *QUERIES])
+    done = search.bench.run(*RUN)
+    done.assert_outcomes(passed=3, failed=1)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    tool = search.row("tool")
+    assert (tool["ext"]["query_errors"], tool["chunk"]["queries"]) == (1, 4)
+    assert tool["chunk"]["recall"]["5"] == pytest.approx(1 / 4)
+    done.stdout.fnmatch_lines(["tool * sE"])
+
+
+def test_49_a_failed_index_has_no_figures_and_other_rows_are_there(search: Search) -> None:
+    search.describe(index={"command": ["sh", "-c", "echo no disk >&2; exit 3"]})
+    done = search.bench.run(*RUN)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    tool = search.row("tool")
+    assert (tool["ext"]["status"], "chunk" in tool) == ("failed", False)
+    assert search.row("grep")["chunk"]["queries"] == 3
+    done.stdout.fnmatch_lines(["  tool: failed: index: ended with exit status 3: no disk"])
+
+
+def test_40_a_subtree_is_all_that_any_arm_sees(search: Search) -> None:
+    search.write(QUERIES, subdirs=["src"])
+    search.bench.run(*RUN)
+    report = search.bench.report()
+    ranked = {path for d in report["details"] for answer in d["arms"].values() for path in answer["ranked"]}
+    assert ranked == {"src/net.c", "src/key.c"}
+    for engine in ("tool", "grep", "alphabet"):
+        assert (search.row(engine)["indexed_tree"], search.row(engine)["files"]) == ("src", 2)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "n2"])
+def test_58_every_answer_that_does_not_resolve_is_named_and_nothing_is_scored(
+    search: Search, workers: tuple[str, ...]
+) -> None:
+    bad = [{**QUERIES[0], "relevant": [{"path": "src/key.c", "start": 12, "end": 13}, {"path": "gone.c"}]}]
+    search.write(bad)
+    done = search.bench.run(*RUN, *workers)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    said = done.stdout.str() + done.stderr.str()
+    assert "src/key.c: lines 12 to 13: the file has 12" in said
+    assert "relevant[1] gone.c: no such file at v1" in said
+    assert not (search.bench.path / ".retrieval").exists()
+
+
+def test_a_corpus_that_nothing_was_chosen_of_may_be_missing(search: Search) -> None:
+    listed = json.loads((search.bench.path / "corpora.json").read_text(encoding="utf-8"))["corpora"]
+    both = [*listed, {**listed[0], "name": "other", "path": "corpora/other"}]
+    search.bench.write("corpora.json", json.dumps({"corpora": both}))
+    search.bench.run(*RUN, "-k", "kv").assert_outcomes(passed=3, deselected=3)
+    done = search.bench.run(*RUN)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "corpora/other: no such folder; pytest-retrieval corpora setup clones it" in done.stderr.str()
+
+
+def test_another_version_of_a_distribution_skips_the_set_with_one_line(search: Search) -> None:
+    listed = json.loads((search.bench.path / "corpora.json").read_text(encoding="utf-8"))["corpora"]
+    other = {**listed[0], "name": "old", "path": "dist:iniconfig", "rev": "0.0.1"}
+    search.bench.write("corpora.json", json.dumps({"corpora": [*listed, other]}))
+    done = search.bench.run(*RUN)
+    done.assert_outcomes(passed=3)
+    done.stdout.fnmatch_lines(["skipped: 3 (corpus old is written for iniconfig 0.0.1, and *"])
+
+
+def test_a_typed_file_of_corpora_that_cannot_be_read_is_a_usage_error(search: Search) -> None:
+    done = search.bench.run(*RUN, "--corpora=none.json")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "none.json: the file: cannot be read: No such file or directory" in done.stderr.str()
+
+
+def test_checkouts_are_found_below_the_root(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
+    search.write(QUERIES, path="/home/somebody/elsewhere/kv")
+    search.bench.run(*RUN, "--corpora-root=corpora").assert_outcomes(passed=3)
+    monkeypatch.setenv("BENCH_CORPORA", str(search.bench.path / "corpora"))
+    search.bench.run(*RUN).assert_outcomes(passed=3)
+
+
+def test_the_limit_is_the_protocols(search: Search) -> None:
+    done = search.bench.run(*RUN, "--limit=10")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "code search is judged to rank 20" in done.stderr.str()
+
+
+def test_beside_a_release_no_embedded_corpus_is_run(search: Search) -> None:
+    done = search.bench.run("--release=release", "--arms=alphabet", "test_suite.py")
+    assert done.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_lopsided_set_is_told(search: Search) -> None:
+    search.write([{**QUERIES[0], "query": f"{number} drop_expired"} for number in range(6)])
+    done = search.bench.run(*RUN)
+    done.stdout.fnmatch_lines(["*queries.json: difficulty: far from a third each: 6 easy, 0 medium, 0 hard"])
+
+
+def test_the_console_sets_up_validates_lists_and_prints(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pytest_retrieval.cli import main
+
+    file = f"--corpora={search.bench.path / 'corpora.json'}"
+    assert main(["corpora", "setup", file]) == 0
+    assert main(["corpora", "validate", file]) == 0
+    assert main(["corpora", "list", file]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        f"kv: {search.root}: ok",
+        "kv: 3 queries (1 easy, 1 medium, 1 hard): sound",
+        f"kv: c, v1 ({search.commit[:12]}), {search.root}, 3 queries",
+    ]
+    assert main(["corpora", "list", file, "--corpus=kw"]) == 2
+    assert "no corpus 'kw'; did you mean 'kv'? (known: kv)" in capsys.readouterr().err
+    search.bench.run(*RUN)
+    capsys.readouterr()
+    report = str(search.bench.path / ".retrieval" / "report.json")
+    rows = search.bench.path / "rows"
+    assert main(["scoreboard", report, "-o", str(rows)]) == 0
+    first = capsys.readouterr().out
+    assert main(["scoreboard", str(rows)]) == 0
+    assert capsys.readouterr().out == first
+    assert [path.name for path in sorted(rows.iterdir())] == [
+        "alphabet__kv.json", "grep__kv.json", "tool__kv.json",
+    ]  # fmt: skip
+    assert main(["scoreboard", report, str(rows)]) == 2
+
+
+def test_the_embedded_corpora_are_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_retrieval import resources
+    from pytest_retrieval.cli import main
+    from pytest_retrieval.datasets.corpora import load_corpora
+
+    listed = load_corpora(resources.embedded_corpora())
+    assert listed.warnings == ()
+    assert [len(corpus.query_set) for corpus in listed.corpora] == [18, 18]
+    assert main(["corpora", "validate"]) == 0
+    assert "does not hold" not in capsys.readouterr().out
+
+
+def test_files_alone_cost_an_arm_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_retrieval.arms import lexical
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(lexical, "passages", fail)
+    bench.run("--release=release", "--arms=grep,bm25").assert_outcomes(passed=7)
+    assert all("slots" not in answer for d in bench.report()["details"] for answer in d["arms"].values())
+
+
+def test_own_corpora_stay_untouched(search: Search) -> None:
+    search.bench.run(*RUN)
+    assert search.git("status", "--porcelain", "--ignored") == ""
+    assert Path(search.root, ".git").is_dir()
