@@ -7,16 +7,19 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pytest_retrieval.datasets.queryset import derived_id
 from pytest_retrieval.datasets.searchset import Findings, SearchQuery, parse_queries, read_json
+from pytest_retrieval.datasets.semble import corpus_rows, parse_tasks
 from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile, Searched, distinct
 from pytest_retrieval.snapshots.paths import is_safe
+
+Parser = Callable[[bytes, Findings], tuple[SearchQuery, ...]]
 
 CORPORA_ENV = "BENCH_CORPORA"
 DIST = "dist:"
@@ -84,22 +87,21 @@ class CorporaFile:
 def load_corpora(path: Path, root: str | Path | None = None) -> CorporaFile:
     """The corpora that the file ``path`` lists, with their query sets, moved below ``root`` if that is given.
 
+    The ``repos.json`` of semble's benchmark is such a file, too.
+
     Raises:
         SampleError: the file or a query set that it names cannot be read; with every fault.
     """
     findings = Findings()
     document = _document(path, findings)
-    listed = document.get("corpora") if isinstance(document, dict) else None
-    if not findings.faults and not isinstance(listed, list):
-        findings.fault("corpora", "must be a list of corpora")
-    rows = listed if isinstance(listed, list) else []
-    if isinstance(document, dict):
-        findings.unknown_keys("the file", document, ("corpora",))
-    found = [_corpus(f"corpora[{number}]", row, path.parent, findings) for number, row in enumerate(rows)]
+    rows, parse = _rows(document, path.parent, findings)
+    found = [_corpus(f"corpora[{n}]", row, path.parent, parse, findings) for n, row in enumerate(rows)]
     corpora = [corpus for corpus in found if corpus is not None]
     names = [corpus.name for corpus in corpora]
     for name in sorted({name for name in names if names.count(name) > 1}):
         findings.fault(f"corpus {name!r}", "is listed twice; give one another name")
+    if not corpora and not findings.faults:
+        findings.fault("the file", "lists no corpus")
     if findings.faults:
         raise SampleError(str(path), findings.faults, _ALL)
     moved = corpora if root is None else [rebased(corpus, root) for corpus in corpora]
@@ -157,6 +159,18 @@ def is_inside(path: str, subdirs: Sequence[str]) -> bool:
     return not subdirs or any(folder == "." or path.startswith(f"{folder}/") for folder in subdirs)
 
 
+def _rows(document: Any, folder: Path, findings: Findings) -> tuple[list[Any], Parser]:
+    """The rows of corpora, ours or those of a list of semble's, and the reader of their query sets."""
+    if isinstance(document, list):
+        return list(corpus_rows(document, folder, findings)), parse_tasks
+    listed = document.get("corpora") if isinstance(document, dict) else None
+    if not findings.faults and not isinstance(listed, list):
+        findings.fault("corpora", "must be a list of corpora")
+    if isinstance(document, dict):
+        findings.unknown_keys("the file", document, ("corpora",))
+    return listed if isinstance(listed, list) else [], parse_queries
+
+
 def _document(path: Path, findings: Findings) -> Any:
     try:
         return read_json(_bytes(path))
@@ -173,7 +187,7 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _corpus(where: str, row: object, base: Path, findings: Findings) -> CodeCorpus | None:
+def _corpus(where: str, row: object, base: Path, parse: Parser, findings: Findings) -> CodeCorpus | None:
     if not isinstance(row, dict):
         findings.fault(where, "must be an object")
         return None
@@ -198,17 +212,17 @@ def _corpus(where: str, row: object, base: Path, findings: Findings) -> CodeCorp
         queries=queries,
         subdirs=subdirs,
     )
-    return _with_queries(corpus, findings)
+    return _with_queries(corpus, parse, findings)
 
 
-def _with_queries(corpus: CodeCorpus, findings: Findings) -> CodeCorpus | None:
+def _with_queries(corpus: CodeCorpus, parse: Parser, findings: Findings) -> CodeCorpus | None:
     own = Findings()
     try:
         data = _bytes(corpus.queries)
     except (OSError, ValueError) as error:
         own.fault("the file", getattr(error, "strerror", None) or str(error))
         data = b"[]"
-    queries = parse_queries(data, own) if not own.faults else ()
+    queries = parse(data, own) if not own.faults else ()
     where = f"corpus {corpus.name!r}: {corpus.queries.name}"
     findings.faults += [f"{where}: {fault}" for fault in own.faults]
     findings.warnings += [f"{where}: {warning}" for warning in own.warnings]

@@ -14,6 +14,8 @@ from pytest_retrieval.snapshots.paths import is_safe
 
 EASY, MEDIUM, HARD = "easy", "medium", "hard"
 DIFFICULTIES = (EASY, MEDIUM, HARD)
+SYMBOL, SEMANTIC, ARCHITECTURE = "symbol", "semantic", "architecture"
+CATEGORIES = (SYMBOL, SEMANTIC, ARCHITECTURE)  # semble's
 _QUERY_KEYS = ("query", "difficulty", "subsystem", "relevant")
 _GOLD_KEYS = ("path", "symbol", "start", "end")
 _SHOWN = 60
@@ -96,6 +98,13 @@ def is_balanced(difficulties: Sequence[str]) -> bool:
         abs(count - total / 3) <= 1 or abs(count / total - 1 / 3) <= 0.10
         for count in strata(difficulties).values()
     )
+
+
+def category_of(text: str) -> str:
+    """The category of a task of semble's that names none, by semble's own rule."""
+    if " " not in text.strip():
+        return SYMBOL
+    return ARCHITECTURE if text.lower().startswith("how ") else SEMANTIC
 
 
 def warn_of_strata(difficulties: Sequence[str], findings: Findings) -> None:

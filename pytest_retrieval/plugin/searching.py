@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.datasets.corpora import CodeCorpus, CorporaFile, load_corpora, samples_of
-from pytest_retrieval.datasets.searchset import DIFFICULTIES
+from pytest_retrieval.datasets.searchset import CATEGORIES, DIFFICULTIES
 from pytest_retrieval.engines.trees import Corpus as SearchTree
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.measures.spans import DEPTH
@@ -107,4 +107,5 @@ def check_searches(plan: Plan, limit: int) -> None:
 def search_groups(plan: Plan) -> list[str]:
     """The groups that only code searches have."""
     names = sorted({name for _, name in plan.searched.values()})
-    return [*(f"corpus:{name}" for name in names), *(f"difficulty:{name}" for name in DIFFICULTIES if names)]
+    difficulties = (*DIFFICULTIES, *CATEGORIES) if names else ()
+    return [*(f"corpus:{name}" for name in names), *(f"difficulty:{name}" for name in difficulties)]

@@ -87,7 +87,13 @@ def overall(rows: Sequence[Row]) -> list[str]:
             lines.append(f"{engine}: incomplete")
             continue
         micro, macro = means([(row["chunk"]["queries"], row["chunk"]["recall"]["10"]) for row in found])
-        lines.append(f"{engine}: chunk R@10 {micro:.1%} over queries, {macro:.1%} over corpora")
+        gains = [
+            (row["chunk"]["queries"], row["ext"]["ndcg@10"])
+            for row in found
+            if "ndcg@10" in row.get("ext", {})
+        ]
+        gain = f"; nDCG@10 {means(gains)[1]:.3f} over corpora" if len(gains) == len(found) else ""
+        lines.append(f"{engine}: chunk R@10 {micro:.1%} over queries, {macro:.1%} over corpora{gain}")
     return [*lines, ""]
 
 
@@ -180,7 +186,8 @@ def _columns(rows: Sequence[Row]) -> tuple[list[_Column], list[str]]:
         _Column("R@20", lambda row: _recall(row, "chunk", "20"), 3),
         _Column("MRR", lambda row: _mrr(row, "chunk")),
         _Column("none@20↓", lambda row: _percent(row.get("chunk", {}).get("zero_miss"))),
-        _Column("R@10 E/M/H", _by_difficulty, 6),
+        _Column(f"R@10 {_initials(rows)}", _by_difficulty, 6),
+        _Column("nDCG@10", lambda row: _percent(row.get("ext", {}).get("ndcg@10")), 4),
         _Column("wide R@10 2/3", _wide, 4),
         *([] if mixed else [_Column("tok@10 1/2/3", _tokens)]),
         _Column("index", lambda row: _seconds(row["cost"]["index_seconds"])),
@@ -238,9 +245,19 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
-def _by_difficulty(row: Row) -> str:
+def _names(row: Row) -> list[str]:
+    """The difficulties of a row, or another set's own categories."""
     found = row.get("by_difficulty") or {}
-    names = [name for name in _DIFFICULTIES if name in found] or sorted(found)
+    return [name for name in _DIFFICULTIES if name in found] or sorted(found)
+
+
+def _initials(rows: Sequence[Row]) -> str:
+    """What the figures by difficulty are of: ``E/M/H``."""
+    return "/".join(name[:1].upper() for name in max(map(_names, rows), key=len)) or "E/M/H"
+
+
+def _by_difficulty(row: Row) -> str:
+    found, names = row.get("by_difficulty") or {}, _names(row)
     return "/".join(f"{100 * found[name]['recall']['10']:.0f}" for name in names) or "-"
 
 
