@@ -26,12 +26,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     }
     for name, (command, about) in told.items():
         action = actions.add_parser(name, help=about)
-        action.add_argument("--corpora", metavar="FILE", help="default: the embedded corpora")
-        action.add_argument("--corpora-root", metavar="DIR", help="where the checkouts are; or BENCH_CORPORA")
+        add_corpora(action)
         action.add_argument("--corpus", metavar="NAME,...", help="these alone; default: all")
         action.set_defaults(command=command)
         if name == "setup":
             action.add_argument("--dry-run", action="store_true", help="only say what would be done")
+
+
+def add_corpora(action: argparse.ArgumentParser) -> None:
+    """Add the options that say which corpora there are, and where."""
+    action.add_argument("--corpora", metavar="FILE", help="default: the embedded corpora")
+    action.add_argument("--corpora-root", metavar="DIR", help="where the checkouts are; or BENCH_CORPORA")
 
 
 def setup(options: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -74,18 +79,24 @@ def show(options: argparse.Namespace, rest: Sequence[str]) -> int:
     return 0
 
 
-def _chosen(options: argparse.Namespace) -> Sequence[CodeCorpus]:
+def chosen(options: argparse.Namespace, *names: str) -> Sequence[CodeCorpus]:
+    """The corpora of these names, or all where none is named.
+
+    Raises:
+        UsageError: the file that lists them has faults, or a name is not in it.
+    """
     listed = _listed(options)
     sys.stderr.writelines(f"{line}\n" for line in listed.warnings)
-    if options.corpus is None:
-        return listed.corpora
     known = {corpus.name: corpus for corpus in listed.corpora}
-    names = [name.strip() for name in options.corpus.split(",") if name.strip()]
     for name in names:
         if name not in known:
             hint = f"{closest(name, list(known))} (known: {', '.join(known)})"
-            raise UsageError(f"--corpus: no corpus {name!r}{hint}")
-    return [known[name] for name in names]
+            raise UsageError(f"no corpus {name!r}{hint}")
+    return [known[name] for name in names] if names else listed.corpora
+
+
+def _chosen(options: argparse.Namespace) -> Sequence[CodeCorpus]:
+    return chosen(options, *(name.strip() for name in (options.corpus or "").split(",") if name.strip()))
 
 
 def _listed(options: argparse.Namespace) -> CorporaFile:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval import corpora_cli
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
+    from pytest_retrieval.engines.trees import Corpus
     from pytest_retrieval.snapshots.base import Snapshot
 
 
@@ -25,6 +27,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     probing.add_argument(
         "--root", default=".", metavar="DIR", help="the tree: a folder, or as for --snapshot; default: here"
     )
+    probing.add_argument("--corpus-name", metavar="NAME", help="a corpus of --corpora instead of --root")
+    corpora_cli.add_corpora(probing)
     probing.add_argument("--query", action="append", required=True, metavar="TEXT", help="may be repeated")
     probing.set_defaults(command=probe)
     actions.add_parser("list", help="the shipped descriptions").set_defaults(command=list_shipped)
@@ -40,9 +44,9 @@ def probe(options: argparse.Namespace, rest: Sequence[str]) -> int:
     description = load_description(find_description(options.file), options.file)
     if not all(query.strip() for query in options.query):
         raise UsageError("--query: it is blank")
-    snapshot = _snapshot(options.root)
+    snapshot, corpora = _tree(options)
     with tempfile.TemporaryDirectory(prefix="retrieval-probe-") as states:
-        arm = EngineArm(description, EngineHome(Path(states), secrets.token_hex(8)))
+        arm = EngineArm(description, EngineHome(Path(states), secrets.token_hex(8), corpora=corpora))
         report = probe_arm(arm, snapshot, options.query)
     snapshot.close()
     sys.stdout.writelines(f"{line}\n" for line in report.lines)
@@ -59,6 +63,27 @@ def list_shipped(options: argparse.Namespace, rest: Sequence[str]) -> int:
         about = json.loads(path.read_bytes())["about"]
         sys.stdout.write(f"engine:{path.stem}: {about}\n")
     return 0
+
+
+def _tree(options: argparse.Namespace) -> tuple[Snapshot, dict[str, Corpus]]:
+    """The tree to search, and what it is called where it is a corpus.
+
+    Raises:
+        UsageError: there is no such corpus, or it cannot be scored.
+    """
+    from pytest_retrieval.engines.trees import Corpus
+    from pytest_retrieval.snapshots.base import Snapshot
+    from pytest_retrieval.snapshots.pinned import check_corpus, read_corpus
+
+    if options.corpus_name is None:
+        return _snapshot(options.root), {}
+    (corpus,) = corpora_cli.chosen(options, options.corpus_name)
+    checked = check_corpus(corpus)
+    if checked.faults or checked.skipped:
+        raise UsageError("\n".join(checked.faults) or str(checked.skipped))
+    snapshot = Snapshot(corpus.repository, checked.commit, corpus.source, read_corpus(corpus, checked.commit))
+    name = f"{corpus.repository}@{checked.commit}"
+    return snapshot, {name: Corpus(corpus.name, corpus.lang, corpus.subdirs)}
 
 
 def _snapshot(text: str) -> Snapshot:

@@ -23,7 +23,7 @@ from pytest_retrieval.datasets.searchset import (
 CHECKOUTS = "~/.cache/semble-bench"  # where semble's own tools clone to
 ANNOTATIONS = "annotations"
 _REPO_KEYS = ("name", "language", "url", "revision", "benchmark_root")
-_TASK_KEYS = ("query", "relevant", "secondary", "category", "repo")
+_TASK_KEYS = ("query", "relevant", "secondary", "category", "repo", "seed", "related")
 
 
 def corpus_rows(repositories: Sequence[Any], folder: Path, findings: Findings) -> Iterator[Any]:

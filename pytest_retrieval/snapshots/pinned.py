@@ -40,6 +40,16 @@ def narrowed(tree: Tree, subdirs: tuple[str, ...], *, texts_only: bool) -> Tree:
     return Tree(files, tree.contents, tree.view, tree.cut, tree.dropped, tree.version)
 
 
+def read_corpus(corpus: CodeCorpus, commit: str, keeper: Keeper = UNKEPT) -> Tree:
+    """The tree of ``corpus`` under test, of a distribution its texts alone.
+
+    Raises:
+        SnapshotError: it cannot be read.
+    """
+    tree = read_source(corpus.source, commit, keeper=keeper)
+    return narrowed(tree, corpus.subdirs, texts_only=corpus.distribution is not None)
+
+
 def check_corpus(corpus: CodeCorpus, keeper: Keeper = UNKEPT) -> Checked:
     """Hold the pin and the query set of ``corpus`` against what is on this machine."""
     try:
@@ -72,7 +82,7 @@ def _check_distribution(corpus: CodeCorpus, name: str, keeper: Keeper) -> Checke
     if version != corpus.rev:
         skipped = f"corpus {corpus.name} is written for {name} {corpus.rev}, and {version} is installed"
         return Checked(corpus.commit, skipped=skipped)
-    tree = narrowed(read_source(corpus.path, "", keeper=keeper), corpus.subdirs, texts_only=True)
+    tree = read_corpus(corpus, corpus.commit, keeper)
     snapshot = Snapshot(corpus.repository, corpus.commit, corpus.path, tree)
     if not snapshot.tree_digest.startswith(corpus.commit):
         found = snapshot.tree_digest[: len(corpus.commit)]

@@ -302,6 +302,9 @@ def test_the_console_sets_up_validates_lists_and_prints(
     ]
     assert main(["corpora", "list", file, "--corpus=kw"]) == 2
     assert "no corpus 'kw'; did you mean 'kv'? (known: kv)" in capsys.readouterr().err
+    tool = str(search.bench.path / "tool.json")
+    assert main(["engine", "probe", tool, file, "--corpus-name=kv", "--query=drop_expired"]) == 0
+    assert "1. src/key.c:10-10" in capsys.readouterr().out
     search.bench.run(*RUN)
     capsys.readouterr()
     report = str(search.bench.path / ".retrieval" / "report.json")
