@@ -20,7 +20,7 @@ from pytest_retrieval.report.capture import Capture
 from pytest_retrieval.report.capture_lines import Descriptor
 from pytest_retrieval.report.capture_place import CapturePlace
 from pytest_retrieval.report.distinct import check_distinct
-from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes
+from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes, machine
 from pytest_retrieval.report.registration import discard_sidecar, registration, stamped, write_sidecar
 from pytest_retrieval.snapshots.sources import split_view
 
@@ -61,7 +61,8 @@ class Records:
         if settings.registration is not None:
             if settings.overwrite:
                 discard_sidecar(settings.registration)
-            write_sidecar(settings.registration, self.section)
+            # The report has the machine's state under `environment`: two equal runs differ in it.
+            write_sidecar(settings.registration, {**self.section, "machine": machine()})
         if place is not None:
             self._capture = Capture(place, self.section, planned)
 

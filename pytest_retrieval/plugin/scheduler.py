@@ -213,7 +213,7 @@ class LoadOrRepository:
     """
 
     def __init__(self, config: pytest.Config, log: Producer, loads: Loads) -> None:
-        self._config = config
+        self.config = config  # where pytest-rerunfailures looks for it, as in xdist's own schedulers
         self._log = log
         self._loads = loads
         self._numnodes = len(parse_tx_spec_config(config))
@@ -297,5 +297,5 @@ class LoadOrRepository:
     def _choose(self) -> Scheduling:
         loads = self._loads(next(iter(self._collections.values())))
         if loads is None:
-            return LoadScheduling(self._config, self._log)
+            return LoadScheduling(self.config, self._log)
         return RepositoryScheduling(self._numnodes, loads, self._log)

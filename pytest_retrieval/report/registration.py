@@ -19,7 +19,7 @@ from pytest_retrieval.datasets.folds import FOLD_MAP_SHA256
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.corvint import ARMS
 from pytest_retrieval.report.escaped import escaped_json
-from pytest_retrieval.report.fingerprint import Fingerprint, machine
+from pytest_retrieval.report.fingerprint import Fingerprint
 from pytest_retrieval.report.write import sync_folder
 
 SUFFIX = ".registration.json"
@@ -65,13 +65,12 @@ def registration(
 
 
 def stamped(section: Mapping[str, Any], nanoseconds: int | None = None) -> dict[str, Any]:
-    """``section`` with ``registered_at`` and the state of the ``machine``, for a sidecar and its report.
+    """``section`` with ``registered_at``, for a sidecar and its report.
 
-    Both keys differ from run to run and take no part in comparing reports. ``nanoseconds`` is the time since
-    the epoch, now by default.
+    That key takes no part in comparing reports. ``nanoseconds`` is the time since the epoch, now by default.
     """
     moment = time.time_ns() if nanoseconds is None else nanoseconds
-    return {**section, "machine": machine(), "registered_at": timestamp(moment)}
+    return {**section, "registered_at": timestamp(moment)}
 
 
 def timestamp(nanoseconds: int) -> str:

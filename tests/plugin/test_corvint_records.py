@@ -82,6 +82,7 @@ def test_cases_36_39_and_43_what_the_registration_says(ring: Ring) -> None:
     done = ring.run("--max-samples=2", CORVINT_CONTEXT_ANCHORS="on", GOGC="50", HOME="/x")
     assert done.code == 0, done.output
     section = ring.read(ring.registration)
+    assert set(section.pop("machine")) == {"git", "load_average", "os"}
     assert section == ring.read()["registration"]
     assert section["registered_at"].endswith("Z")
     assert section["environment"] == ["CORVINT_CONTEXT_ANCHORS=on", "GOGC=50"]

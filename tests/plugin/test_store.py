@@ -37,7 +37,6 @@ UNEQUAL = {
     "latency",
     "environment",
     "registered_at",
-    "machine",
 }
 
 

@@ -85,6 +85,14 @@ def test_a_killed_worker_loses_the_item_that_it_ran(
     project.assert_nothing_is_left()
 
 
+def test_a_killed_worker_where_the_plugin_for_reruns_is_installed(tmp_path: Path) -> None:
+    pytest.importorskip("pytest_rerunfailures", reason="asks the scheduler about a killed worker's item")
+    done = (project := Project(tmp_path, {13: "die"})).run("-n2", "-p", "pytest_rerunfailures")
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    assert "INTERNALERROR" not in done.output
+    assert {lost["id"] for lost in project.read_report()["selection"]["lost"]} == {"s013"}
+
+
 def test_the_programs_and_work_trees_of_a_killed_worker_go_with_it(tmp_path: Path) -> None:
     project = Project(tmp_path, {0: "wait", 1: "hang"})
     session = project.start("-n2")
