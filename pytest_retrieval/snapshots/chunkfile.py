@@ -20,6 +20,7 @@ from pytest_retrieval.snapshots.paths import folders, is_safe, is_text
 from pytest_retrieval.snapshots.zstd import open_plain_or_zstd
 
 LINE_LIMIT = 64 << 20
+ROWS_LIMIT = 1 << 30  # of one file: a builder writes at most 20,000 paths of 8,000 characters
 # A row can only be of kind "file" if it spells that word, or a letter of it as an escape.
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:6[69cC5])")
 # How a builder writes a symbol: keys sorted, so the kind is known before the text is looked at.
@@ -85,10 +86,16 @@ class RowReader:
         """Each row of kind ``file`` in file order, None for one whose path is refused; others are skipped.
 
         Raises:
-            SnapshotError: a line is no JSON object, or a file row without its path or text.
+            SnapshotError: a line is no JSON object, or a file row without its path or text, or too much.
         """
         seen: dict[bytes, KnownRow] = {}
+        size = 0
         for number, line in _candidates(reader, shown):
+            size += len(line)
+            if size > ROWS_LIMIT:
+                raise SnapshotError(
+                    f"{shown}:{number}: the rows of kind 'file' are over {ROWS_LIMIT >> 20} MiB"
+                )
             own = _OWN_KEYS.match(line)
             start = 0 if own is None else own.end()
             # Hashing whole rows would take as long as reading them.

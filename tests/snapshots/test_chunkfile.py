@@ -190,6 +190,15 @@ def test_a_line_is_at_most_64_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read_chunk_file(write(tmp_path, [line, line + b" "]))
 
 
+def test_all_rows_of_a_file_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some kilobytes of zstd can become any number of rows."""
+    rows = [row("a", "t" * 100), row("s", "t" * 1000, "symbol"), row("b", "u" * 100)]
+    monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.ROWS_LIMIT", len(rows[0]) + len(rows[2]))
+    assert list(texts(write(tmp_path, rows))) == ["a", "b"]
+    with pytest.raises(SnapshotError, match=r":4: the rows of kind 'file' are over"):
+        read_chunk_file(write(tmp_path, [*rows, row("c", "")]))
+
+
 @pytest.mark.parametrize("lines", [[], [b""], [row("a", "t", "symbol")]])
 def test_a_chunk_file_without_a_file_row(tmp_path: Path, lines: list[bytes]) -> None:
     with pytest.raises(SnapshotError, match="no row of kind 'file'"):
