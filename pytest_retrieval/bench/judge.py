@@ -19,6 +19,7 @@ from pytest_retrieval.bench.detail import describe
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
+from pytest_retrieval.measures.spans import DEPTH
 from pytest_retrieval.model import ArmRow, Capabilities, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
 
@@ -221,13 +222,13 @@ def dirt_of(snapshot: Snapshot) -> str | None:
 
 
 def question(sample: Sample, limit: int) -> Query:
-    """What an arm may see of ``sample``."""
+    """What an arm may see of ``sample``; code search is judged to its own depth at least."""
     return Query(
         text=sample.query_text,
         object=sample.query,
         changed_file=sample.changed_file,
         given=sample.given,
-        limit=limit,
+        limit=limit if sample.searched is None else max(limit, DEPTH),
     )
 
 

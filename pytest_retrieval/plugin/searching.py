@@ -10,7 +10,6 @@ from pytest_retrieval.datasets.corpora import CodeCorpus, CorporaFile, load_corp
 from pytest_retrieval.datasets.searchset import CATEGORIES, DIFFICULTIES
 from pytest_retrieval.engines.trees import Corpus as SearchTree
 from pytest_retrieval.errors import ReportError, UsageError
-from pytest_retrieval.measures.spans import DEPTH
 from pytest_retrieval.snapshots.catalog import Catalog, NamedSource
 from pytest_retrieval.snapshots.kept import Keeper
 from pytest_retrieval.snapshots.pinned import Checked, check_corpus, narrowed
@@ -90,18 +89,16 @@ class SearchCorpora:
         return pool
 
 
-def check_searches(plan: Plan, limit: int) -> None:
+def check_searches(plan: Plan) -> None:
     """Refuse to score queries of a corpus that is not what its query set was written for.
 
     Raises:
-        UsageError: with every path and span that does not resolve; or the run's limit is not the protocol's.
+        UsageError: with every path and span that does not resolve.
     """
     chosen = {entry.repo for entry in plan.entries.values()}
     faults = [fault for repo, listed in sorted(plan.refused.items()) if repo in chosen for fault in listed]
     if faults:
         raise UsageError("\n".join(faults))
-    if limit != DEPTH and any(entry.source in plan.searched for entry in plan.entries.values()):
-        raise UsageError(f"--retrieval-limit: code search is judged to rank {DEPTH}; leave the limit there")
 
 
 def search_groups(plan: Plan) -> list[str]:

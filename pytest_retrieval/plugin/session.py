@@ -156,7 +156,7 @@ class BenchSession:
             if other != nodeid:
                 raise UsageError(f"{other} and {nodeid} judge one sample; do not parametrize a suite further")
         tasks, settings = sorted(plan.tasks), self.settings
-        check_searches(plan, settings.limit)
+        check_searches(plan)
         for task in settings.tasks:
             if task not in plan.tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"

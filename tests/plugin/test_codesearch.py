@@ -268,10 +268,12 @@ def test_checkouts_are_found_below_the_root(search: Search, monkeypatch: pytest.
     search.bench.run(*RUN).assert_outcomes(passed=3)
 
 
-def test_the_limit_is_the_protocols(search: Search) -> None:
-    done = search.bench.run(*RUN, "--limit=10")
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    assert "code search is judged to rank 20" in done.stderr.str()
+def test_lines_are_judged_to_rank_twenty_whatever_the_limit(search: Search) -> None:
+    search.bench.run(*RUN, "--report=k20.json")
+    search.bench.run(*RUN, "--report=k1.json", "--limit=1")
+    full, cut = (strip_times(search.bench.report(name)) for name in ("k20.json", "k1.json"))
+    assert cut["codesearch"] == full["codesearch"]
+    assert cut["limit"] == 1
 
 
 def test_beside_a_release_no_embedded_corpus_is_run(search: Search) -> None:
