@@ -40,8 +40,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests(parser: pytest.Parser) -> Generator[None]:
-    """Add the short forms last, when it is known which names others have taken."""
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None]:
+    """Add the short forms last, when it is known which names others have taken.
+
+    Their values, which pytest could not know for any, are kept from being taken for the paths of tests.
+    """
+    options.reclaim_values(early_config, parser, args)
     yield
     options.add_short_forms(parser)
 

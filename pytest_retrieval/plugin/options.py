@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import pytest
@@ -191,6 +193,37 @@ def add_short_forms(parser: pytest.Parser) -> None:
         name = "--" + option.name
         if option.short and name not in taken:
             _add(group, [name], option)
+
+
+def reclaim_values(config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> None:
+    """Take the values after short forms out of what pytest, not knowing these yet, takes for tests' paths.
+
+    Their conftests are then not read: a snapshot is code of somebody else. The root directory has been chosen
+    by now; where a value misled that choice, one line says what to write.
+    """
+    shorts = {f"--{option.name}" for option in OPTIONS if option.short and not option.flag} - _taken(parser)
+    named = config.known_args_namespace
+    for name, text in pairwise(args):
+        if name not in shorts or text not in named.file_or_dir:
+            continue
+        named.file_or_dir.remove(text)
+        if named.rootdir is None and named.inifilename is None and _misleads(config, text):
+            raise pytest.UsageError(
+                f"pytest took {text!r} after {name} for a test's path, and so {config.rootpath} for its root "
+                f"directory: write {name}={text}"
+            )
+
+
+def _misleads(config: pytest.Config, text: str) -> bool:
+    """Whether pytest's root directory may come from the path ``text`` and not from where it was started."""
+    here = config.invocation_params.dir
+    path = (here / text).resolve()
+    if not path.exists():
+        return False
+    if config.inipath is None:
+        return not path.is_relative_to(here.resolve())
+    found = config.inipath.parent.resolve()
+    return found.is_relative_to(path) and not here.resolve().is_relative_to(found)
 
 
 def _add(group: pytest.OptionGroup, names: list[str], option: Option) -> None:

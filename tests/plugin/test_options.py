@@ -243,3 +243,26 @@ def test_the_hook_for_arms_may_give_a_list_or_a_mapping(bench: Bench) -> None:
         "a-z": "alphabet",
         "again": "alphabet",
     }
+
+
+def test_the_value_after_a_short_form_is_no_path_of_tests(bench: Bench) -> None:
+    searched = bench.path / "searched"
+    searched.mkdir()
+    (searched / "conftest.py").write_text("raise RuntimeError('code of the searched folder ran')\n")
+    (searched / "one.py").write_text("answer = 42\n")
+    (bench.path / "ask.jsonl").write_text('{"query": "the answer", "relevant": ["one.py"]}\n')
+    suites = sorted(path.name for path in bench.path.glob("test_*.py"))
+    result = bench.run(*suites, "--samples", "ask.jsonl", "--snapshot", "searched", "--arms", "alphabet")
+    result.assert_outcomes(passed=1)
+
+
+def test_a_value_that_moves_the_root_directory_is_refused(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    away = tmp_path_factory.mktemp("away")
+    (away / "pytest.ini").write_text("[pytest]\n")
+    (bench.path / "pyproject.toml").unlink(missing_ok=True)
+    result = bench.run("--arms", "alphabet", "--release", str(away))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: pytest took '{away}' after --release for a test's path*"])
+    result.stderr.fnmatch_lines([f"*write --release={away}"])
