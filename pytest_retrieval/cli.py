@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -149,10 +150,24 @@ def _suite(name: str) -> list[str]:
     known = sorted(path.parent.name for path in folder.glob("*/test_*.py"))
     if name != "all" and name not in known:
         raise UsageError(f"no suite {name!r}{closest(name, known)} (known: {', '.join(known)}, all)")
-    if folder.parent.name == "pytest_retrieval":
-        # As a package name, the suite's place in site-packages does not become pytest's root directory.
-        return ["--pyargs", "pytest_retrieval.suites" + ("" if name == "all" else f".{name}")]
+    if (package := _package_of(folder)) is not None:
+        # As a package name, the suite's place does not become pytest's root directory.
+        return ["--pyargs", package + ("" if name == "all" else f".{name}")]
     return [str(folder if name == "all" else folder / name)]
+
+
+def _package_of(suites: Path) -> str | None:
+    """The name by which pytest can import the folder of suites; None inside the checkout that holds it.
+
+    A checkout that is installed for development has its top folder on the path of imports.
+    """
+    if suites.parent.name == "pytest_retrieval":
+        return "pytest_retrieval.suites"
+    if Path.cwd().is_relative_to(suites.parent):
+        return None
+    found = find_spec(suites.name)
+    is_ours = found is not None and found.origin == str(suites / "__init__.py")
+    return suites.name if is_ours else None
 
 
 def _parser() -> argparse.ArgumentParser:
