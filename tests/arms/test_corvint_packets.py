@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_retrieval.arms.answers import settle
+from pytest_retrieval.arms.corvint_context import CorvintContext
+from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.model import Query
+from pytest_retrieval.process import Completed
 from tests.arms.corvint_support import paths, read, unasked_program, verb
 from tests.arms.support import snapshot_of
 
@@ -103,6 +106,23 @@ def test_context_abstains_without_candidates_or_results() -> None:
     assert read("context", b' {"state":"READY","results":[]}\n').state == "READY"
     assert read("context", {"state": "READY", "results": [{"id": ""}]}).abstained
     assert read("context", {"state": "READY", "results": [{"id": "a"}], "coverage": None}).state == "READY"
+
+
+@pytest.mark.parametrize(
+    ("said", "observation"),
+    [
+        pytest.param(b"corvint-bench-snapshot: hit=true\n", "OBSERVED_HIT", id="case 1"),
+        pytest.param(b"  corvint-bench-snapshot: hit=false \n\n", "OBSERVED_MISS", id="case 2"),
+        pytest.param(b"", "UNKNOWN", id="case 3"),
+        pytest.param(b"warning: slow disk\ncorvint-bench-snapshot: hit=true", "UNKNOWN", id="case 4"),
+        pytest.param(b"corvint-bench-snapshot: hit=TRUE", "UNKNOWN", id="case 5"),
+    ],
+)
+def test_cases_1_to_5_what_the_diagnostics_say_of_the_store(said: bytes, observation: str) -> None:
+    arm = verb("context", unasked_program())
+    assert isinstance(arm, CorvintContext)
+    arm.last = Call(("context",), Completed(0, b"{}", said, False, False, False, 0.1), True)
+    assert arm.observation == observation
 
 
 # --- impact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +94,9 @@ def judged(arm: Told, snapshot: Snapshot, sample: Sample = SAMPLE) -> Outcome:
     return judge_of(arm).judge(sample, lambda: snapshot)
 
 
-def voided(arm: Told, snapshot: Snapshot) -> str:
+def voided(arm: Told, snapshot: Snapshot, sample: Sample = SAMPLE) -> str:
     with pytest.raises(VoidError) as caught:
-        judged(arm, snapshot)
+        judged(arm, snapshot, sample)
     line = str(caught.value)
     assert line.startswith("s1: ")
     assert "\n" not in line
@@ -186,7 +186,6 @@ def test_errors_of_the_call_and_of_the_move_are_joined(snapshot: Snapshot) -> No
 @pytest.mark.parametrize(
     ("cold", "hit", "told"),
     [
-        pytest.param(Said(("c.c",)), Said(("b.c",)), "ranked", id="case 13"),
         pytest.param(Said(), Said(observation="PRIMED_SHARED"), "is PRIMED_SHARED", id="case 14"),
         pytest.param(Said(), Said(observation="UNKNOWN"), "is UNKNOWN", id="case 14 unknown"),
         pytest.param(Said(), Said(observation=MISS), "is OBSERVED_MISS", id="case 14 warm miss"),
@@ -203,9 +202,17 @@ def test_pairs_that_void_the_run(cold: Said, hit: Said, told: str, snapshot: Sna
     assert told in voided(Told(cold=cold, hit=hit), snapshot)
 
 
-def test_case_24_given_files_are_compared_by_no_pair(snapshot: Snapshot) -> None:
+def test_case_13_other_rankings(snapshot: Snapshot) -> None:
+    arm = Told(cold=Said(("b.c",)), hit=Said(("a.c",)))
+    assert "ranked is ['b.c'] without the store and ['a.c'] with it" in voided(
+        arm, snapshot, replace(SAMPLE, given=())
+    )
+
+
+@pytest.mark.parametrize("hit", [("a.c", "b.c"), ("b.c", "a.c")])
+def test_case_24_given_files_are_compared_by_no_pair(hit: tuple[str, ...], snapshot: Snapshot) -> None:
     """``a.c`` is given: where it stands in either ranking does not matter."""
-    arm = Told(cold=Said(("a.c", "b.c")), hit=Said(("b.c", "a.c")))
+    arm = Told(cold=Said(("a.c", "b.c")), hit=Said(hit))
     assert answer_of(judged(arm, snapshot))["ranked"] == ["b.c"]
 
 

@@ -152,6 +152,11 @@ class Ring:
             process.send_signal(number)
         return self.end(process)
 
+    def copies(self) -> set[str]:
+        """The work trees that the program was asked about."""
+        argvs = [json.loads(line)["argv"] for line in self.log.read_text().splitlines()]
+        return {argv[1] for argv in argvs if argv[0] == "--root"}
+
     def calls(self) -> list[str]:
         """The verbs that the program was asked, in order; ``--version`` is one."""
         argvs = [json.loads(line)["argv"] for line in self.log.read_text().splitlines()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -87,6 +88,9 @@ def test_cases_36_39_and_43_what_the_registration_says(ring: Ring) -> None:
     assert section["registered_at"].endswith("Z")
     assert section["environment"] == ["CORVINT_CONTEXT_ANCHORS=on", "GOGC=50"]
     assert (section["sample_ids"], section["max_samples"]) == (["ring-0", "ring-1"], 2)
+    whole = (ring.root / "samples.jsonl").read_bytes()
+    assert whole.count(b"\n") == 5
+    assert section["samples_sha256"] == hashlib.sha256(whole).hexdigest()
     assert section["samples_sha256"] == ring.read()["sources"][0]["sha256"]
     assert section["corpora"] == [{"source": "corpus"}]
     chunks = ring.root / "corpus" / "acme__ring" / f"{COMMITS[0]}.chunks.jsonl"
@@ -186,12 +190,32 @@ def existing(ring: Ring) -> Path:
     return ring.folder / "capture.jsonl"
 
 
+def inside_a_snapshot(ring: Ring) -> Path:
+    (ring.root / "tree").mkdir()
+    (ring.root / "tree" / "ring_test.c").write_text("assert wrap\n")
+    (ring.root / "pytest.ini").write_text(f"[pytest]\nretrieval_snapshot = {REPO}@{COMMITS[0]}=tree\n")
+    return ring.root / "tree" / "capture.jsonl"
+
+
+def to_a_link(ring: Ring) -> Path:
+    (ring.folder / "capture.jsonl").symlink_to("elsewhere")
+    return ring.folder / "capture.jsonl"
+
+
+def below_a_link(ring: Ring) -> Path:
+    (ring.folder / "link").symlink_to("out")
+    return ring.folder / "link" / "capture.jsonl"
+
+
 CASE_52: dict[str, Callable[[Ring], Path]] = {
     "existing": existing,
     "samples": lambda ring: ring.root / "samples.jsonl",
     "registration": lambda ring: ring.registration,
     "report": lambda ring: ring.report,
     "corpus": lambda ring: ring.root / "corpus" / "capture.jsonl",
+    "snapshot": inside_a_snapshot,
+    "link": to_a_link,
+    "below a link": below_a_link,
     "case 53": lambda ring: ring.folder / "nowhere" / "capture.jsonl",
 }
 
@@ -240,6 +264,44 @@ def test_case_59_a_cold_call_that_fails(ring: Ring, capture: Path) -> None:
     done = ring.latency(f"--retrieval-context-packets={capture}", FAKE_CORVINT="context:exit=4")
     assert done.code == pytest.ExitCode.TESTS_FAILED
     assert lines(capture)[-1]["type"] == "invocation"
+    assert not ring.report.exists()
+
+
+CLOSING = """
+from pytest_retrieval.report.capture import Capture
+
+record = Capture.record
+
+
+def closed(self, *arguments):
+    self.close()
+    record(self, *arguments)
+
+
+Capture.record = closed
+"""
+
+
+def test_case_59_a_recorder_that_was_closed(ring: Ring, capture: Path) -> None:
+    (ring.root / "conftest.py").write_text(CLOSING)
+    done = ring.run(f"--retrieval-context-packets={capture}")
+    assert done.code == pytest.ExitCode.TESTS_FAILED
+    assert done.line("no report was written").startswith(f"ring-1: the capture {capture} is closed")
+    assert lines(capture)[-1]["type"] == "header"
+    assert not ring.report.exists()
+
+
+def test_case_60_nothing_is_written_while_a_call_lasts(ring: Ring, capture: Path) -> None:
+    """The program looks at the capture when it starts and when it ends."""
+    ring.write_samples(sample(1), sample(2))
+    ring.wrap(
+        f'look() {{ cat "{capture}" >> "{ring.folder}/$1"; }}\n'
+        'if [ "$VERB" = context ]; then look before; "$FAKE" "$@"; look after; exit 0; fi'
+    )
+    assert ring.run(f"--retrieval-context-packets={capture}").code == 0
+    header, first, _, _ = capture.read_bytes().splitlines(keepends=True)
+    for seen in ("before", "after"):
+        assert (ring.folder / seen).read_bytes() == header + header + first
 
 
 def test_a_capture_that_cannot_be_gone_on_with_voids_the_run(ring: Ring, capture: Path) -> None:

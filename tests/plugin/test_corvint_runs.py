@@ -139,6 +139,7 @@ def test_case_6_three_samples_on_one_tree(ring: Ring) -> None:
     done = ring.latency("--arms=context,grep")
     assert done.code == 0, done.output
     assert ring.questions() == ["context", "index", "context", *["context"] * 4]
+    assert len(ring.copies()) == 1
     for answer in ring.answers():
         assert answer["cache_state"] == "OBSERVED_HIT"
         assert answer["cold_wall_ms"] > 0
@@ -158,9 +159,11 @@ def test_case_7_four_samples_on_two_trees(ring: Ring) -> None:
     assert ring.latency().code == 0
     verbs = ring.questions()
     assert (verbs.count("context"), verbs.count("index")) == (8, 2)
+    assert len(ring.copies()) == 2
 
 
 def test_cases_8_and_9_the_registration_comes_first_and_is_never_replaced(ring: Ring) -> None:
+    ring.write_samples(*map(sample, range(3)))
     seen = ring.folder / "seen"
     ring.wrap(f'if [ "$VERB" ]; then ls "{ring.registration}" >> "{seen}" 2>&1; fi')
     assert ring.latency().code == 0
@@ -170,6 +173,7 @@ def test_cases_8_and_9_the_registration_comes_first_and_is_never_replaced(ring: 
     assert again.code == pytest.ExitCode.USAGE_ERROR
     again.line("ERROR", str(ring.registration), "never replaced")
     assert (ring.registration.read_bytes(), ring.questions()) == (before, asked)
+    assert asked.count("context") == 6
     assert ring.latency("--retrieval-overwrite").code == 0
     assert ring.registration.read_bytes() != before
 

@@ -45,6 +45,11 @@ MISTAKES = {
         [*MAIN, "--max-samples=0"],
         "--retrieval-max-samples: '0' is not a whole number of 1 or more",
     ),
+    "fewer samples than none": (
+        [*MAIN, "--max-samples=-1"],
+        "--retrieval-max-samples: '-1' is not a whole number of 1 or more",
+    ),
+    "a word that is no path": ([*MAIN, "stray"], "file or directory not found: stray"),
     "max-samples of letters": (
         [*MAIN, "--max-samples=all"],
         "--retrieval-max-samples: 'all' is not a whole number of 1 or more",
@@ -118,6 +123,10 @@ MISTAKES = {
     "a distribution that is not installed": (
         [*MAIN, f"--snapshot={BOAT}@{COMMITS[BOAT]}=dist:no-such-distribution"],
         "dist:no-such-distribution: not installed here; install it, or give another source",
+    ),
+    "a snapshot of no repository": (
+        [*MAIN, "--snapshot=@=/p"],
+        "@=/p: no such file or folder; a source is git:PATH, dist:NAME, a chunk file or a folder",
     ),
     "an empty snapshot": ([*MAIN, "--snapshot="], "--snapshot wants OWNER/NAME@COMMIT=SOURCE or SOURCE, *"),
     "a report over a folder": (

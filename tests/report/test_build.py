@@ -138,6 +138,17 @@ def test_groups_by_task_stratum_and_fold() -> None:
     assert abstention["abstained"] == 1
 
 
+def test_cases_72_and_73_samples_with_anchors_are_a_group() -> None:
+    plain = detail(0, {"a": (answer(), positive(0.0, 0.0))})
+    flagged = detail(1, {"a": (answer(), positive(1.0, 1.0))}, anchor_bearing=True, anchors={"config": 1})
+    report = whole(header("a"), [plain, flagged])
+    groups = report["arms"]["a"]["groups"]
+    assert (groups["all"]["n"], groups["stratum:anchor-bearing"]["n"]) == (2, 1)
+    assert groups["stratum:anchor-bearing"]["recall@5"] == 1
+    assert [found.get("anchor_bearing") for found in report["details"]] == [None, True]
+    assert "stratum:anchor-bearing" not in whole(header("a"), [plain])["arms"]["a"]["groups"]
+
+
 def test_ceiling_and_unreached_gold() -> None:
     snapshots = {f"acme/ring@{COMMIT}": {"source": "chunks", "view": "arb", "files": 3, "cut": 1}}
     report = whole(header("a", "b", snapshots=snapshots), three_samples())

@@ -8,16 +8,19 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_retrieval.arms.corvint_verb import CorvintVerb
+from pytest_retrieval.arms.program import Identity, Program
 from pytest_retrieval.errors import ArmError, ReportError
+from pytest_retrieval.model import Capabilities
 from pytest_retrieval.report import capture_lines
 from pytest_retrieval.report.capture import Capture
 from pytest_retrieval.report.capture_lines import PARTIAL, Descriptor
 from pytest_retrieval.snapshots.base import Snapshot
-from tests.arms.corvint_support import RING, query, ready
+from tests.arms.corvint_support import RING, query, ready, verb
 from tests.arms.support import snapshot_of
 from tests.report.captures import (
     GOLDEN,
@@ -144,6 +147,74 @@ def test_the_truth_table_with_the_reference_program(
         assert record["stderr"]["bytes"] == 65_536
 
 
+EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+NOTHING = {"status": "NOT_PRODUCED"}
+READY = """printf ' {"state":"READY","results":[]}\\n'"""
+SCRIPTS: dict[int, tuple[str, str, str, str | None]] = {
+    44: (READY, "PARSED", "COMPLETE", None),
+    45: ("exit 0", "MALFORMED", "COMPLETE", "standard output is empty"),
+    46: ("printf oops", "MALFORMED", "COMPLETE", "unreadable packet"),
+    47: ("printf part; printf why >&2; exit 4", "NOT_RUN", "PARTIAL", "ended with exit status 4: why"),
+    48: (f"head -c 65537 /dev/zero >&2; {READY}", "PARSED", "COMPLETE", None),
+    49: ("head -c 8388609 /dev/zero", "NOT_RUN", "PARTIAL", "exceeds"),
+}
+
+
+@pytest.fixture
+def records(tmp_path: Path, snapshot: Snapshot) -> Callable[[int], dict[str, Any]]:
+    """The record of the only call of a script, after a look at everything but its streams."""
+
+    def record_of(case: int) -> dict[str, Any]:
+        script, parse_status, status, error = SCRIPTS[case]
+        path = tmp_path / "corvint"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        program = Program(path)
+        program.identity = Identity("corvint 0", "0" * 64)
+        arm = verb("context", program)
+        arm.capabilities = Capabilities(worktree=True, timeout=60.0)
+        arm.prepare(snapshot)
+        said = asked(arm)
+        lines = captured(tmp_path / "script.jsonl", arm.last, said)
+        assert [line["type"] for line in lines] == ["header", "invocation", "footer"]
+        assert (lines[1]["parse_status"], lines[2]["status"]) == (parse_status, status)
+        assert lines[1].get("error") == said
+        assert (said is None) if error is None else (said is not None and error in said)
+        return lines[1]
+
+    return record_of
+
+
+def test_case_44_the_bytes_of_a_packet(records: Callable[[int], dict[str, Any]]) -> None:
+    stdout = records(44)["stdout"]
+    assert base64.b64decode(stdout["base64"]) == b' {"state":"READY","results":[]}\n'
+    assert stdout["status"] == "COMPLETE"
+
+
+def test_case_45_no_output(records: Callable[[int], dict[str, Any]]) -> None:
+    assert records(45)["stdout"] == {"status": "COMPLETE", "base64": "", "bytes": 0, "sha256": EMPTY}
+
+
+def test_case_46_output_that_is_no_packet(records: Callable[[int], dict[str, Any]]) -> None:
+    assert base64.b64decode(records(46)["stdout"]["base64"]) == b"oops"
+
+
+def test_case_47_a_failure(records: Callable[[int], dict[str, Any]]) -> None:
+    record = records(47)
+    assert record["stdout"] == NOTHING
+    assert base64.b64decode(record["stderr"]["base64"]) == b"why"
+
+
+def test_case_48_long_diagnostics(records: Callable[[int], dict[str, Any]]) -> None:
+    stderr = records(48)["stderr"]
+    assert (stderr["status"], stderr["bytes"]) == ("TRUNCATED", 65_536)
+    assert base64.b64decode(stderr["base64"]) == bytes(65_536)
+
+
+def test_case_49_a_long_output(records: Callable[[int], dict[str, Any]]) -> None:
+    assert records(49)["stdout"] == NOTHING
+
+
 def test_a_call_that_ran_out_of_time(path: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_CORVINT", "hang")
     arm = ready("context", snapshot, timeout=0.3)
@@ -226,13 +297,14 @@ def test_a_budget_of_one_byte_less_than_a_record_needs(path: Path, monkeypatch: 
     """Case 57: 470 bytes of header and 615 of a record, beside the room for a footer."""
     monkeypatch.setattr(capture_lines, "FILE_LIMIT", 1_024 + 470 + 615)
     assert captured(path, called())[-1]["type"] == "footer"
-    monkeypatch.setattr(capture_lines, "FILE_LIMIT", 1_024 + 470 + 614)
-    capture = opened(path.with_name("other.jsonl"))
-    with pytest.raises(ReportError, match="615 more do not fit into the 614"):
-        capture.record(capture.invocations[0], called())
-    capture.close()
-    assert capture.path.stat().st_size == 470
-    assert not has_footer(capture.path)
+    for room in (614, 1):
+        monkeypatch.setattr(capture_lines, "FILE_LIMIT", 1_024 + 470 + room)
+        capture = opened(path.with_name(f"{room}.jsonl"))
+        with pytest.raises(ReportError, match=f"615 more do not fit into the {room} "):
+            capture.record(capture.invocations[0], called())
+        capture.close()
+        assert capture.path.stat().st_size == 470
+        assert not has_footer(capture.path)
 
 
 def test_the_bound_of_a_file_fits_five_of_the_largest_outputs(path: Path) -> None:

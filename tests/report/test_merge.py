@@ -291,16 +291,16 @@ def test_case_90_a_repository_outside_the_map_is_unassigned(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("hits", "n", "interval"),
+    ("hits", "n", "rate", "interval"),
     [
-        (30, 40, {"successes": 30, "n": 40, "low": 0.598060, "high": 0.858129}),
-        (1, 3, {"successes": 1, "n": 3, "low": 0.061492, "high": 0.792340}),
-        (0, 58, {"successes": 0, "n": 58, "low": 0, "high": 0.062118}),
-        (0, 0, {"successes": 0, "n": 0}),
+        (30, 40, 0.75, {"successes": 30, "n": 40, "low": 0.598060, "high": 0.858129}),
+        (1, 3, 0.333333, {"successes": 1, "n": 3, "low": 0.061492, "high": 0.792340}),
+        (0, 58, 0, {"successes": 0, "n": 58, "low": 0, "high": 0.062118}),
+        (0, 0, None, {"successes": 0, "n": 0}),
     ],
 )
 def test_cases_97_and_98_intervals_after_a_merge(
-    tmp_path: Path, hits: int, n: int, interval: dict[str, float]
+    tmp_path: Path, hits: int, n: int, rate: float | None, interval: dict[str, float]
 ) -> None:
     rankings = [["ring_test.c"]] * hits + [["x.c"]] * (n - hits)
     samples = [original_detail(f"s{place}", {"grep": ranked}) for place, ranked in enumerate(rankings)]
@@ -309,6 +309,7 @@ def test_cases_97_and_98_intervals_after_a_merge(
     text = b"".join(merge([read_report(path)]).chunks())
     group = json.loads(text)["arms"]["grep"]["groups"]["all"]
     assert group["intervals"]["hit@k"] == interval
+    assert group.get("hit@k") == rate
     assert b":-0," not in text  # the original printed -0 for the low end of 0 of 58
     assert b":-0}" not in text
 

@@ -129,7 +129,15 @@ def test_usage_errors(
     assert printed.out == ""
 
 
-@pytest.mark.parametrize("words", [["summarize"], ["summarize", "r.json", "--format", "odd"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["summarize"],
+        ["summarize", "r.json", "--format", "odd"],
+        ["summarize", "r.json", "--context-packets", "c"],  # case 64
+        ["summarize", "r.json", "--samples", "s.jsonl"],
+    ],
+)
 def test_words_that_the_parser_refuses(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)

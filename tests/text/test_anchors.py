@@ -125,8 +125,11 @@ def test_the_bound_is_in_bytes() -> None:
 
 
 def test_the_environment_of_the_product_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value in ("on", ""):
-        monkeypatch.setenv("CORVINT_CONTEXT_ANCHORS", value)
+    for value in ("on", "", None):
+        if value is None:
+            monkeypatch.delenv("CORVINT_CONTEXT_ANCHORS")
+        else:
+            monkeypatch.setenv("CORVINT_CONTEXT_ANCHORS", value)
         assert anchor_bearing("set log.level to debug")
         assert not anchor_bearing("nothing to see")
 
