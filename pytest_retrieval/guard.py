@@ -96,5 +96,5 @@ def _left(parent: int, pipe: int) -> set[int]:
 
 if __name__ == "__main__":
     watch(int(sys.argv[1]), 0)
-elif hasattr(os, "register_at_fork"):
+else:
     os.register_at_fork(after_in_child=_forget)

@@ -6,6 +6,7 @@ Kept light: until a bench item is collected or one of our options is given, no o
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -48,8 +49,8 @@ class Role:
 
             self._exits.enter_context(interrupted_by_sigterm())
             # A worker whose controller is gone fails before it comes to unconfigure.
-            atexit.register(self.close)
-            self._exits.callback(atexit.unregister, self.close)
+            atexit.register(self._leave, os.getpid())
+            self._exits.callback(atexit.unregister, self._leave)
             self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
         return self.config.stash[BENCH]
 
@@ -126,6 +127,11 @@ class Role:
             finally:
                 if self.run_path is not None and not self.is_worker:
                     self._remove_folder(self.run_path)
+
+    def _leave(self, process: int) -> None:
+        """Close at the exit of the process that began, not at that of its forks."""
+        if os.getpid() == process:
+            self.close()
 
     def _remove_folder(self, path: Path) -> None:
         from pytest_retrieval.interrupts import postponed_interrupts

@@ -19,6 +19,7 @@ from pathlib import Path
 from pytest_retrieval.errors import RetrievalError
 
 _LOCK = ".lock"
+_held: set[int] = set()  # descriptors of the locks of this process
 
 
 class ScratchError(RetrievalError):
@@ -54,7 +55,7 @@ class RunFolder:
             try:
                 _make_private(path)
             except BaseException:
-                os.close(lock)
+                _unlock(lock)
                 raise
         except OSError as error:
             raise ScratchError(f"{path}: no temporary folder can be made there ({error.strerror})") from error
@@ -63,7 +64,7 @@ class RunFolder:
     def close(self) -> None:
         """Let go of the root; whoever sweeps next may remove it. Harmless when repeated."""
         if self._lock is not None:
-            os.close(self._lock)
+            _unlock(self._lock)
             self._lock = None
 
     def remove(self) -> None:
@@ -105,6 +106,7 @@ def hold(path: Path, mode: int) -> int:
             os.close(descriptor)
             raise
         if _is_current(descriptor, path):
+            _held.add(descriptor)
             return descriptor
         os.close(descriptor)
 
@@ -112,8 +114,22 @@ def hold(path: Path, mode: int) -> int:
 def let_go(path: Path, descriptor: int) -> None:
     """Remove a file that :func:`hold` locked exclusively, and let go of it."""
     path.unlink(missing_ok=True)
-    os.close(descriptor)
+    _unlock(descriptor)
     _leave(path.parent)
+
+
+def _unlock(descriptor: int) -> None:
+    _held.discard(descriptor)
+    os.close(descriptor)
+
+
+def _disown() -> None:
+    """Close the locks in a forked child: one that outlives the run must not hold its folder."""
+    while _held:
+        os.close(_held.pop())
+
+
+os.register_at_fork(after_in_child=_disown)
 
 
 def remove_tree(root: Path) -> None:

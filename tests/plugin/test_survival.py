@@ -239,6 +239,17 @@ def test_an_arm_that_fails_costs_its_own_row(tmp_path: Path, workers: str) -> No
     project.assert_nothing_is_left()
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_process_that_an_arm_forked_and_forgot_holds_no_folder(tmp_path: Path, workers: str) -> None:
+    project = Project(tmp_path, {5: "fork"})
+    session = project.start(workers)
+    (forked,) = project.wait_for("m005")
+    wait_until(lambda: project.report.exists() and project.left() == [], "the folder's end")
+    os.kill(forked, signal.SIGKILL)  # it has the session's output, too, and so its end
+    assert session.end().code == 0
+    project.assert_nothing_is_left()
+
+
 COUNTING = """
 import gc
 import pytest
