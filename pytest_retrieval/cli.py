@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> NoReturn:
     """
     words = [word for name in options.suite for word in _suite(name)]
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "pytest", *words, *_joined(rest)])
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *_plugin(), *words, *_joined(rest)])
 
 
 def snapshot(options: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -128,6 +129,14 @@ def same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except FileNotFoundError:
         return False
+
+
+def _plugin() -> list[str]:
+    """What makes pytest load the plugin where it does not by itself; loading it twice would be an error."""
+    is_installed = bool(entry_points(group="pytest11", name="retrieval"))
+    if is_installed and not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        return []
+    return ["-p", "pytest_retrieval.plugin"]
 
 
 def _joined(words: Sequence[str]) -> list[str]:
