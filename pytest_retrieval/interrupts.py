@@ -22,14 +22,17 @@ def interrupted_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+_POSTPONED = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)  # the alarm of an arm's bound comes last
+
+
 @contextlib.contextmanager
 def postponed_interrupts() -> Iterator[None]:
-    """SIGINT and SIGTERM that come within the block are handled at its end; for short blocks."""
+    """SIGINT, SIGTERM and SIGALRM that come within the block are handled at its end; for short blocks."""
     if not _in_main_thread():
         yield
         return
     came: list[int] = []
-    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    found = {number: signal.getsignal(number) for number in _POSTPONED}
     handlers = {number: handler for number, handler in found.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: came.append(number))
@@ -39,7 +42,7 @@ def postponed_interrupts() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         if came:
-            signal.raise_signal(came[0])
+            signal.raise_signal(min(came, key=_POSTPONED.index))
 
 
 def _in_main_thread() -> bool:

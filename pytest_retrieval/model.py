@@ -187,6 +187,7 @@ class Capabilities:
 
     ``per_file`` are the numbers of spans per file that can be asked for, none meaning 1 alone. ``tokens``
     says that hits carry the text they would show, ``tokens_from_corpus`` that it is read out of the corpus.
+    ``timeout`` is how many seconds a query may take, more being a fault.
     ``max_parallel`` bounds how many processes of this machine ask the arm at once. ``worktree`` says
     that the arm reads files from ``snapshot.worktree()``, so that only such arms pay for one.
     """

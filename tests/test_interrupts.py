@@ -50,6 +50,22 @@ def test_outside_the_main_thread_nothing_changes() -> None:
     assert found == [signal.SIG_DFL]
 
 
+def test_an_interrupt_goes_before_an_alarm_that_came_first() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: came.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt), postponed_interrupts():
+            signal.raise_signal(signal.SIGALRM)
+            signal.raise_signal(signal.SIGINT)
+        assert came == []
+        with postponed_interrupts():
+            signal.raise_signal(signal.SIGALRM)
+            assert came == []
+        assert came == [signal.SIGALRM]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_waits_for_the_end_of_the_block(number: signal.Signals) -> None:
     done = False

@@ -17,10 +17,11 @@ class Arm:
     """Base class of every arm; only :meth:`rank` must be written.
 
     A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
-    for other arms to be compared with. ``index_seconds`` and
-    ``index_bytes`` are what its index cost in this session; None for an arm that does not tell, whose time to
-    prepare stands for it. ``cache_state`` labels the times of answers that tell none and of
-    queries that failed; ``notices`` are lines for the end of the run. Its constructor takes no argument and
+    for other arms to be compared with. One that ``keeps_timeout`` ends its queries in time by itself, as it
+    ends the program that it asks; others are interrupted. ``index_seconds`` and ``index_bytes`` are what its
+    index cost in this session; None for an arm that does not tell, whose time to prepare stands for it.
+    ``cache_state`` labels the times of answers that tell none and of queries that failed; ``notices`` are
+    lines for the end of the run. Its constructor takes no argument and
     is cheap, for the controller builds each arm once just to read what it declares: work belongs in
     :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
     """
@@ -28,6 +29,7 @@ class Arm:
     name: ClassVar[str] = ""
     version: str = "1"
     baseline: ClassVar[bool] = False
+    keeps_timeout: ClassVar[bool] = False
     capabilities: Capabilities = Capabilities()
     cache_state: str = NO_CACHE
     index_seconds: float | None = None

@@ -29,6 +29,7 @@ class CorvintVerb(Arm):
     """
 
     capabilities = Capabilities(worktree=True, timeout=TIMEOUT)
+    keeps_timeout: ClassVar[bool] = True
     section: ClassVar[str] = "corvint"
     verb: ClassVar[str]
     may_refuse: ClassVar[bool] = True

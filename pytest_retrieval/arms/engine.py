@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.engine_calls import (
@@ -53,6 +54,8 @@ class EngineArm(Arm):
     ``last`` what the latest query found, for whoever needs more of it than the answer; ``output`` what the
     tool printed for it, even where that could not be read; ``values`` are the template fields of the tree.
     """
+
+    keeps_timeout: ClassVar[bool] = True
 
     def __init__(self, description: Description, home: EngineHome) -> None:
         self.description = description

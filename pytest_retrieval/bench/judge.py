@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_retrieval.arms.answers import settle
-from pytest_retrieval.arms.base import Arm
+from pytest_retrieval.arms.base import Arm, Ranking
 from pytest_retrieval.arms.registry import ArmSpec
+from pytest_retrieval.bench.bounds import within
 from pytest_retrieval.bench.detail import describe
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
@@ -155,8 +156,7 @@ class Station:
                 self.prepare(snapshot)
                 own = replace(query, object=deepcopy(query.object))  # what it does to it reaches no other arm
                 started = time.perf_counter()
-                ranking = arm.rank(own)
-                row = settle(ranking, query, snapshot, unlabelled=self._cache_state())
+                row = within(self._bound(arm), lambda: self._settled(arm.rank(own), query, snapshot))
                 wall_ms = _milliseconds(started)
                 if isinstance(arm, Arm):  # an object with an arm's other methods need not have this one
                     arm.inspect()
@@ -203,6 +203,13 @@ class Station:
         if self.arm is None:
             self.arm = self._spec.create()
         return self.arm
+
+    def _bound(self, arm: Arm) -> float | None:
+        """The seconds that a query may take, unless the arm sees to that itself."""
+        return None if getattr(arm, "keeps_timeout", False) else arm.capabilities.timeout
+
+    def _settled(self, ranking: Ranking, query: Query, snapshot: Snapshot) -> ArmRow:
+        return settle(ranking, query, snapshot, unlabelled=self._cache_state())
 
     def _cache_state(self) -> str:
         """What the arm says of its cache where its answer does not; an arm without one says nothing."""

@@ -98,6 +98,23 @@ def pytest_retrieval_arms():
     return [Counting]
 """
 
+SLOW = """
+import time
+from pytest_retrieval import Arm, Capabilities
+
+class Slow(Arm):
+    name = "slow"
+    capabilities = Capabilities(timeout=0.1)
+
+    def rank(self, query):
+        if "SVD" in query.text:
+            time.sleep(60)
+        return ["README.md"]
+
+def pytest_retrieval_arms():
+    return [Slow]
+"""
+
 FAULTS = {
     SVD: "RuntimeError: two lines",
     FFT: "SystemExit: 3",
@@ -119,6 +136,15 @@ def rows(bench: Bench, label: str) -> dict[str, dict[str, Any]]:
         name: {key: value for key, value in detail["arms"][label].items() if key not in times}
         for name, detail in bench.judged().items()
     }
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_query_that_takes_longer_than_its_arm_declares_fails(bench: Bench, workers: list[str]) -> None:
+    bench.write("conftest.py", SLOW)
+    bench.run("--release=release", "--arms=slow", *workers).assert_outcomes(passed=6, failed=1)
+    answers = rows(bench, "slow")
+    assert answers[SVD] == {"ranked": [], "abstained": False, "error": "timed out after 0.1 s"}
+    assert [name for name, answer in answers.items() if "error" in answer] == [SVD]
 
 
 @pytest.mark.parametrize("workers", [[], ["-n1"]])
