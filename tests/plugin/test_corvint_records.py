@@ -207,26 +207,27 @@ def below_a_link(ring: Ring) -> Path:
     return ring.folder / "link" / "capture.jsonl"
 
 
-CASE_52: dict[str, Callable[[Ring], Path]] = {
-    "existing": existing,
-    "samples": lambda ring: ring.root / "samples.jsonl",
-    "registration": lambda ring: ring.registration,
-    "report": lambda ring: ring.report,
-    "corpus": lambda ring: ring.root / "corpus" / "capture.jsonl",
-    "snapshot": inside_a_snapshot,
-    "link": to_a_link,
-    "below a link": below_a_link,
-    "case 53": lambda ring: ring.folder / "nowhere" / "capture.jsonl",
+CASE_52: dict[str, tuple[Callable[[Ring], Path], str]] = {
+    "existing": (existing, "it exists"),
+    "samples": (lambda ring: ring.root / "samples.jsonl", "it exists"),
+    "registration": (lambda ring: ring.registration, "it is the registration"),
+    "report": (lambda ring: ring.report, "it is the report"),
+    "corpus": (lambda ring: ring.root / "corpus" / "capture.jsonl", "it lies in "),
+    "snapshot": (inside_a_snapshot, "it lies in "),
+    "link": (to_a_link, "it is a symbolic link"),
+    "below a link": (below_a_link, "link is a symbolic link"),
+    "case 53": (lambda ring: ring.folder / "nowhere" / "capture.jsonl", "No such file"),
 }
 
 
 @pytest.mark.parametrize("name", CASE_52)
 def test_cases_52_and_53_places_that_are_refused(name: str, ring: Ring) -> None:
-    place = CASE_52[name](ring)
+    make, told = CASE_52[name]
+    place = make(ring)
     before = place.read_bytes() if place.exists() else None
     done = ring.run(f"--retrieval-context-packets={place}")
     assert done.code == pytest.ExitCode.USAGE_ERROR, done.output
-    done.line("ERROR", "--retrieval-context-packets")
+    done.line("ERROR", "--retrieval-context-packets", told)
     assert not ring.registration.exists()
     assert ring.questions() == []
     assert (place.read_bytes() if place.exists() else None) == before
