@@ -21,6 +21,7 @@ from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import Sample, SampleFile
 
 MAX_FILE = 256 * 1024 * 1024
+MAX_LINES = 4_000_000  # blank ones too, of which a kilobyte in an archive can hold any number
 MAX_FAULTS = 1000  # a file of another kind has a fault on each of its millions of lines
 _BOM = b"\xef\xbb\xbf"
 
@@ -70,6 +71,8 @@ def parse_samples(
     """
     if len(data) > MAX_FILE:
         raise SampleError(shown, [_TOO_LARGE])
+    if data.count(b"\n") > MAX_LINES:
+        raise SampleError(shown, [f"more than {MAX_LINES:,} lines; split the file"])
     warnings = ["starts with a byte order mark, which was skipped"] if data.startswith(_BOM) else []
     samples = _samples(_json_rows(data), shown, default, allow_labels)
     digest = hashlib.sha256(data).hexdigest()

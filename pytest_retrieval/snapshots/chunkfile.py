@@ -20,7 +20,11 @@ from pytest_retrieval.snapshots.paths import folders, is_safe, is_text
 from pytest_retrieval.snapshots.zstd import open_plain_or_zstd
 
 LINE_LIMIT = 64 << 20
-ROWS_LIMIT = 1 << 30  # of one file: a builder writes at most 20,000 paths of 8,000 characters
+# Of one file, for some kilobytes of zstd can become anything: a builder writes at most 20,000 paths of 8,000
+# characters, and some symbols for each.
+LINES_LIMIT = 4_000_000
+SIZE_LIMIT = 4 << 30
+ROWS_LIMIT = 1 << 30
 # A row can only be of kind "file" if it spells that word, or a letter of it as an escape.
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:6[69cC5])")
 # How a builder writes a symbol: keys sorted, so the kind is known before the text is looked at.
@@ -45,7 +49,8 @@ def read_chunk_file(path: Path, shown: str | None = None) -> Tree:
 
     Raises:
         SnapshotError: a row that is no JSON object or lacks its path or text, a line over 64 MiB, no file row
-            at all, or a compressed file that is damaged, truncated or wants too large a window.
+            at all, more than 4 million lines, 4 GiB, or 1 GiB of file rows, or a compressed file that is
+            damaged, truncated or wants too large a window.
     """
     shown = shown or str(path)
     with open_plain_or_zstd(path, shown) as reader:
@@ -89,13 +94,7 @@ class RowReader:
             SnapshotError: a line is no JSON object, or a file row without its path or text, or too much.
         """
         seen: dict[bytes, KnownRow] = {}
-        size = 0
         for number, line in _candidates(reader, shown):
-            size += len(line)
-            if size > ROWS_LIMIT:
-                raise SnapshotError(
-                    f"{shown}:{number}: the rows of kind 'file' are over {ROWS_LIMIT >> 20} MiB"
-                )
             own = _OWN_KEYS.match(line)
             start = 0 if own is None else own.end()
             # Hashing whole rows would take as long as reading them.
@@ -158,13 +157,23 @@ _reader = RowReader()
 def _candidates(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
     """Number and bytes of each line that may be a row of kind ``file``; lines end at LF and nothing else."""
     lines = iter(partial(reader.readline, LINE_LIMIT + 1), b"")
+    size = rows = 0
     for number, line in enumerate(lines, start=1):
+        size += len(line)
+        if size > SIZE_LIMIT or number > LINES_LIMIT:
+            bounds = f"{LINES_LIMIT:,} lines or {SIZE_LIMIT >> 20:,} MiB"
+            raise SnapshotError(f"{shown}:{number}: unpacked, a chunk file has at most {bounds}")
         if line.endswith(b"}\n") and _SYMBOL.match(line) is not None:  # first, for nearly all lines are so
             continue
         if len(line) - line.endswith(b"\n") > LINE_LIMIT:
             raise SnapshotError(f"{shown}:{number}: the line is over {LINE_LIMIT >> 20} MiB")
         row = (line.removeprefix(_BOM) if number == 1 else line).strip()
         if row and may_be_file_row(row):
+            rows += len(row)
+            if rows > ROWS_LIMIT:
+                raise SnapshotError(
+                    f"{shown}:{number}: the rows of kind 'file' are over {ROWS_LIMIT >> 20} MiB"
+                )
             yield number, row
 
 

@@ -165,6 +165,13 @@ def test_a_stream_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pyte
         parse_samples(b"x" * 11, "s.jsonl")
 
 
+def test_too_many_lines_are_refused_though_they_are_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINES", 3)
+    assert len(parse_samples(b"\n\n" + ROW + b"\n", "s.jsonl").samples) == 1
+    with pytest.raises(SampleError, match="more than 3 lines; split the file"):
+        parse_samples(b"\n\n\n" + ROW + b"\n", "s.jsonl")
+
+
 @given(
     st.binary(max_size=200)
     | st.lists(st.sampled_from([ROW, b"{", b"{}", b"[1]", b"\xff", b""])).map(b"\n".join)

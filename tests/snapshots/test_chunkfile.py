@@ -199,6 +199,26 @@ def test_all_rows_of_a_file_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
         read_chunk_file(write(tmp_path, [*rows, row("c", "")]))
 
 
+def test_all_lines_of_a_file_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blank ones and symbols too, for reading them takes its time."""
+    rows = [row("a", "t"), b"", row("s", "t", "symbol"), row("b", "u")]
+    size = sum(map(len, rows)) + len(rows)
+    monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.LINES_LIMIT", len(rows))
+    monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.SIZE_LIMIT", size)
+    assert list(texts(write(tmp_path, rows))) == ["a", "b"]
+    monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.SIZE_LIMIT", size - 1)
+    with pytest.raises(SnapshotError, match=r":4: unpacked, a chunk file has at most 4 lines or 0 MiB$"):
+        read_chunk_file(write(tmp_path, rows))
+
+
+def test_some_kilobytes_of_zstd_do_not_become_an_endless_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.chunks.jsonl.zst"
+    path.write_bytes(zstandard.compress(b"\n" * (5 << 20)))
+    assert path.stat().st_size < 1 << 10
+    with pytest.raises(SnapshotError, match=r":4000001: unpacked, a chunk file has at most 4,000,000 lines"):
+        read_chunk_file(path)
+
+
 @pytest.mark.parametrize("lines", [[], [b""], [row("a", "t", "symbol")]])
 def test_a_chunk_file_without_a_file_row(tmp_path: Path, lines: list[bytes]) -> None:
     with pytest.raises(SnapshotError, match="no row of kind 'file'"):
