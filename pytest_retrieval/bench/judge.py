@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -82,9 +83,10 @@ class Judge:
         return Outcome(detail, None, (why,))
 
     def close(self) -> None:
-        """Close every arm that was built."""
-        for station in self._stations:
-            station.close()
+        """Close every arm that was built, also when an interrupt ends the closing of one."""
+        with ExitStack() as closing:
+            for station in reversed(self._stations):
+                closing.callback(station.close)
 
     def _ask(self, station: Station, sample: Sample, query: Query, snapshot: Snapshot) -> ArmRow:
         """The arm's row; a work tree that it left dirty is its fault, and no other arm finds it so."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,8 +119,11 @@ class Role:
         self.bench.expect(plan)
 
     def close(self) -> None:
-        """Close arms and snapshots; the process that owns the run removes its folder."""
-        with self._exits:
+        """Close arms and snapshots; the process that owns the run removes its folder.
+
+        The run is over: an interrupt ends an arm that will not close, and is nothing more.
+        """
+        with self._exits, suppress(KeyboardInterrupt):
             try:
                 if self.started:
                     self.bench.close()

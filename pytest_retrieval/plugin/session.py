@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
+from pytest_retrieval.interrupts import postponed_interrupts
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_source, texts_of
@@ -231,14 +232,17 @@ class BenchSession:
 
     def close(self) -> None:
         """Close arms and snapshots, and let go of the run's folder; who is the last to leave removes it."""
-        if "judge" in self.__dict__:
-            self.judge.close()
-        for catalog in self._catalogs.values():
-            catalog.close()
-        if self.__dict__.get("store") is not None:
-            self.__dict__["store"].close()
-        if self._folder is not None:
-            self._folder.remove()
+        try:
+            if "judge" in self.__dict__:
+                self.judge.close()  # anybody's code, which an interrupt must be able to end
+        finally:
+            with postponed_interrupts(), ExitStack() as closing:  # each has its turn, whatever fails
+                if self._folder is not None:
+                    closing.callback(self._folder.remove)
+                if self.__dict__.get("store") is not None:
+                    closing.callback(self.__dict__["store"].close)
+                for catalog in self._catalogs.values():
+                    closing.callback(catalog.close)
 
     @cached_property
     def _corpora(self) -> SearchCorpora:

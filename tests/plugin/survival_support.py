@@ -121,6 +121,9 @@ class Wild(Steady):
         raise SystemExit(9)
 
     def close(self):
+        if "SLOW_CLOSE" in os.environ:
+            mark("closing")
+            time.sleep(600)
         raise RuntimeError("this arm cannot be closed")
 
 

@@ -206,6 +206,18 @@ def test_an_interrupt_after_the_last_item_keeps_the_report(
     project.assert_nothing_is_left()
 
 
+def test_an_interrupt_ends_an_arm_that_does_not_close(tmp_path: Path) -> None:
+    project = Project(tmp_path, {23: "tree"})
+    session = project.start("-n0", SLOW_CLOSE="1")
+    (controller,) = project.wait_for("closing")
+    os.kill(controller, signal.SIGINT)
+    done = session.end()
+    assert done.code == 0, done.output
+    assert project.reported().keys() == ALL
+    assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
 def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: Path) -> None:
     project = Project(tmp_path, {0: "wait"})
     project.journal.write_text("an older journal\n")
