@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -21,3 +22,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(config.stash[CACHE], ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_runs() -> Iterator[None]:
+    """What this run and its workers are told reaches no run that a test starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name == "PYTEST_ADDOPTS" or name.startswith("PYTEST_XDIST_"):
+                patch.delenv(name)
+        yield

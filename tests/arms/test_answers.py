@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given as with_data
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from pytest_retrieval.arms import answers
@@ -60,7 +59,6 @@ def test_first_occurrences_then_given_files_then_the_cut() -> None:
     assert row.duplicates == 2
 
 
-@settings(deadline=None)
 @with_data(st.lists(st.sampled_from("abcdefgh")), st.sets(st.sampled_from("abcdefgh")), st.integers(1, 9))
 def test_what_is_left_is_distinct_not_given_and_in_order(
     paths: list[str], given: set[str], limit: int

@@ -34,7 +34,7 @@ def snapshot() -> Iterator[Snapshot]:
 # --- the file alone
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(content=st.binary(max_size=100), fails=st.booleans())
 def test_two_line_feeds_during_the_block_and_the_same_bytes_after_it(
     content: bytes, fails: bool, tmp_path_factory: pytest.TempPathFactory

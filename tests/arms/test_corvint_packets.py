@@ -244,7 +244,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(VERBS), JSON.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=60))
 def test_whatever_comes_is_an_answer_or_a_fault(name: str, data: bytes) -> None:
     try:

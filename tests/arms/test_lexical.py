@@ -60,7 +60,7 @@ def assert_ranks(answer: Answer, expected: Scored, given: tuple[str, ...], limit
     assert answer.top_score == (rounded(kept[0][1]) if kept else None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(trees, queries, st.sets(names, max_size=2), st.integers(1, 5))
 @example({}, {"pr_body": "foo", "changed_file": "foo_bar"}, set(), 1)
 @example({"a": b"", "b": b" \n"}, {"pr_body": "foo", "changed_file": "foo_bar"}, set(), 1)

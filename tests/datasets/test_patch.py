@@ -192,9 +192,7 @@ LINES = st.lists(
 ).map(lambda lines: "\n".join(lines).encode())
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(
     st.dictionaries(NAMES, LINES, max_size=5),
     st.dictionaries(NAMES, LINES, max_size=5),

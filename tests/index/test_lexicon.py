@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.index.lexicon import Lexicon
@@ -20,27 +20,23 @@ def repeated(counts: list[int]) -> list[int]:
     return [item for item, count in enumerate(counts) for _ in range(count)]
 
 
-@settings(deadline=None)
 @given(items, needles)
 def test_substrings_are_counted_as_bytes_counts_them(texts: list[bytes], needle: bytes) -> None:
     expected = repeated([text.lower().count(needle) for text in texts])
     assert Lexicon(texts).holding(needle).tolist() == expected
 
 
-@settings(deadline=None)
 @given(items, needles)
 def test_tokens_are_found_where_splitting_finds_them(texts: list[bytes], needle: bytes) -> None:
     expected = repeated([tokens(text).count(needle) for text in texts])
     assert Lexicon(texts).holding_token(needle).tolist() == expected
 
 
-@settings(deadline=None)
 @given(items)
 def test_tokens_are_counted(texts: list[bytes]) -> None:
     assert Lexicon(texts).token_counts.tolist() == [len(tokens(text)) for text in texts]
 
 
-@settings(deadline=None)
 @given(items, st.lists(pieces, min_size=1, max_size=3).map(b"".join))
 def test_an_item_equals_only_in_its_own_case(texts: list[bytes], wanted: bytes) -> None:
     expected = [number for number, text in enumerate(texts) if re.fullmatch(re.escape(wanted), text)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.model import Sample
@@ -64,7 +64,6 @@ def test_ids_can_be_read_and_every_run_has_the_same_order(bench: Bench) -> None:
     assert result.outlines[-1].startswith("7 tests collected in ")
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.builds(
@@ -123,7 +122,6 @@ def test_ids_that_begin_alike_are_written_in_full_from_the_second_on() -> None:
     assert digits(item_ids([sample(first), sample(second)])) == ["000000000001", second]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("0123456789"), min_size=1, max_size=6, unique=True), st.integers(0, 6))
 def test_adding_a_sample_renames_no_other(names: list[str], place: int) -> None:
     before = [sample(name) for name in names]

@@ -109,7 +109,7 @@ def test_pairs_are_counted_by_phase() -> None:
         max_size=6,
     )
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_whatever_was_captured_is_sound(calls: list[Call | None]) -> None:
     found = examine(capture_of(*calls))
     produced = [call for call in calls if call and call.completed and call.completed.returncode == 0]
@@ -122,7 +122,7 @@ def test_whatever_was_captured_is_sound(calls: list[Call | None]) -> None:
 
 
 @given(st.integers(1, 255))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_any_byte_changed_is_found(change: int) -> None:
     """At every place of the golden vector."""
     for place in range(len(GOLDEN)):
@@ -143,7 +143,7 @@ def test_any_shorter_file_is_found() -> None:
 
 
 @given(st.integers(0, len(PAIRS) - 1), st.integers(0, len(PAIRS) - 1), st.binary(max_size=8))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_stretch_replaced_is_found(one: int, other: int, instead: bytes) -> None:
     start, end = sorted((one, other))
     data = PAIRS[:start] + instead + PAIRS[end:]

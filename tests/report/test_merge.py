@@ -31,7 +31,7 @@ from tests.report.runs import (
 from tests.report.samples import COMMIT, OTHER_SOURCE, SOURCE, answer, detail, header, positive
 
 ALL = range(12)
-CALM = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CALM = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def merged(folder: Path, *reports: Report, union: bool = False) -> Report:

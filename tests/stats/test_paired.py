@@ -135,7 +135,7 @@ def test_lengths_must_agree() -> None:
         compare([0.0, 1.0], [0.0, 1.0], [None], ["a/a"] * 2, NAME)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SAMPLES, st.randoms(use_true_random=False))
 def test_order_does_not_matter_swapping_mirrors_and_nothing_is_nan(
     samples: list[tuple[float, float, str | None, str]], random: Any

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.text.identifiers import identifiers
@@ -91,7 +91,6 @@ def test_literal_identifiers(text: str, expected: list[str]) -> None:
     assert identifiers(text) == expected
 
 
-@settings(deadline=None)
 @given(queries)
 def test_identifiers_are_those_of_the_specification(query: Any) -> None:
     assert identifiers({"query": query}) == sorted(slow_identifiers(query))

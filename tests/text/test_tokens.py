@@ -3,7 +3,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.text.tokens import fold, respell, terms, tokens, words
@@ -63,13 +63,11 @@ def test_literal_tokens(text: bytes, expected: list[bytes]) -> None:
     assert tokens(text) == expected
 
 
-@settings(deadline=None)
 @given(contents)
 def test_tokens_are_those_of_the_specification(data: bytes) -> None:
     assert tokens(data) == slow_tokens(data)
 
 
-@settings(deadline=None)
 @given(texts)
 def test_terms_are_the_distinct_longer_tokens_sorted(text: str) -> None:
     seen = slow_tokens(text.encode("utf-8", "surrogatepass"))
@@ -80,7 +78,6 @@ def test_a_lone_surrogate_separates_tokens() -> None:
     assert terms("ab\ud800cd") == [b"ab", b"cd"]
 
 
-@settings(deadline=None)
 @given(contents)
 def test_words_are_runs_with_underscores_in_their_own_case(data: bytes) -> None:
     separated = "".join(
@@ -89,7 +86,6 @@ def test_words_are_runs_with_underscores_in_their_own_case(data: bytes) -> None:
     assert words(data) == [word.encode() for word in separated.split("\n") if word]
 
 
-@settings(deadline=None)
 @given(contents)
 def test_respelling_replaces_exactly_the_two_code_points(data: bytes) -> None:
     decoded = data.decode("utf-8", "surrogateescape")
