@@ -13,6 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+# Notes which group was put under guard last, for a process may be killed just before it can tell.
+TELLING = """
+import sys
+from pathlib import Path
+from pytest_retrieval import guard
+def started(group, tell=guard.started):
+    tell(group)
+    Path(sys.argv[2]).write_text(str(group))
+guard.started = started
+"""
 PROGRAM = 'sleep 300 & echo $$ $! > "$0.part"; mv "$0.part" "$0"; wait'
 
 
@@ -22,7 +32,7 @@ def start(script: str, *words: object) -> subprocess.Popen[bytes]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.01)
@@ -34,6 +44,11 @@ def is_alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"
+
+
+def is_guarded(pids: Path, told: Path) -> bool:
+    """Whether the program runs, and its group is the one that was put under guard last."""
+    return pids.exists() and told.exists() and told.read_text() == pids.read_text().split()[0]
 
 
 def guards_of(parent: int) -> list[int]:
@@ -52,15 +67,14 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 
 
 def test_the_programs_of_a_killed_process_end_with_it(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    script = f"""
-import sys
+    pids, told = tmp_path / "pids", tmp_path / "told"
+    script = f"""{TELLING}
 from pytest_retrieval.process import run
 run(["true"], timeout=60)
 run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 """
-    with start(script, pids) as process:
-        until(pids.exists)
+    with start(script, pids, told) as process:
+        until(lambda: is_guarded(pids, told))
         (guard,) = guards_of(process.pid)
         os.kill(guard, signal.SIGTERM)
         assert all(map(is_alive, [guard, *map(int, pids.read_text().split())]))
@@ -69,19 +83,18 @@ run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 
 
 def test_a_fork_that_lives_on_does_not_keep_the_programs_alive(tmp_path: Path) -> None:
-    pids, fork = tmp_path / "pids", tmp_path / "fork"
-    script = f"""
-import os, sys, time
-from pathlib import Path
+    pids, told, fork = tmp_path / "pids", tmp_path / "told", tmp_path / "fork"
+    script = f"""{TELLING}
+import os, time
 from pytest_retrieval.process import run
 run(["true"], timeout=60)
 if os.fork() == 0:
-    Path(sys.argv[2]).write_text(str(os.getpid()))
+    Path(sys.argv[3]).write_text(str(os.getpid()))
     time.sleep(300)
 run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 """
-    with start(script, pids, fork) as process:
-        until(lambda: pids.exists() and fork.exists() and fork.read_text() != "")
+    with start(script, pids, told, fork) as process:
+        until(lambda: is_guarded(pids, told) and fork.exists() and fork.read_text() != "")
         process.kill()
     until(lambda: not any(map(is_alive, map(int, pids.read_text().split()))))
     os.kill(int(fork.read_text()), signal.SIGKILL)

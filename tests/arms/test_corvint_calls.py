@@ -307,11 +307,16 @@ def test_every_failure_is_one_line(
 def test_a_program_that_hangs_is_ended_with_its_group(
     name: str, shared: Snapshot, pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arm = ready(name, shared, timeout=0.7)
     monkeypatch.setenv("FAKE_CORVINT", "grandchild,hang")
-    with pytest.raises(ArmError, match=r"did not end within 0\.7 s"):
-        arm.rank(QUESTION)
-    assert all(wait_until_gone(int(pid)) for pid in pids.read_text().split())
+    numbers: list[str] = []
+    for timeout in (0.7, 7, 70):  # on a busy machine the program is ended before it hangs
+        with pytest.raises(ArmError, match=f"did not end within {timeout} s"):
+            ready(name, shared, timeout=timeout).rank(QUESTION)
+        numbers = pids.read_text().split() if pids.exists() else []
+        if len(numbers) >= 2:
+            break
+    assert len(numbers) >= 2
+    assert all(wait_until_gone(int(number)) for number in numbers)
     assert shared.worktree_changes() == ()
     assert (shared.worktree() / "ring.c").read_bytes() == RING["ring.c"]
 

@@ -211,11 +211,14 @@ def test_all_lines_of_a_file_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
         read_chunk_file(write(tmp_path, rows))
 
 
-def test_some_kilobytes_of_zstd_do_not_become_an_endless_file(tmp_path: Path) -> None:
+def test_some_kilobytes_of_zstd_do_not_become_an_endless_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.LINES_LIMIT", 100_000)
     path = tmp_path / "c.chunks.jsonl.zst"
-    path.write_bytes(zstandard.compress(b"\n" * (5 << 20)))
-    assert path.stat().st_size < 1 << 10
-    with pytest.raises(SnapshotError, match=r":4000001: unpacked, a chunk file has at most 4,000,000 lines"):
+    path.write_bytes(zstandard.compress(b"\n" * (256 << 20)))
+    assert path.stat().st_size < 32 << 10
+    with pytest.raises(SnapshotError, match=r":100001: unpacked, a chunk file has at most 100,000 lines"):
         read_chunk_file(path)
 
 
