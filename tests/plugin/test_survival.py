@@ -93,6 +93,39 @@ def test_a_killed_worker_where_the_plugin_for_reruns_is_installed(tmp_path: Path
     assert {lost["id"] for lost in project.read_report()["selection"]["lost"]} == {"s013"}
 
 
+KILLING = """
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    send = node.sendcommand
+
+    def sendcommand(name, **arguments):
+        if name == "runtests" and not (MARKS / "killed").exists():
+            mark("killed")
+            process = node.gateway._io.popen
+            process.kill()
+            process.wait()
+        send(name, **arguments)
+
+    vars(node)["sendcommand"] = sendcommand
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "worksteal"])
+def test_work_that_is_sent_to_a_worker_that_has_just_died_ends_no_run(tmp_path: Path, dist: str) -> None:
+    project = Project(tmp_path)
+    with (project.root / "conftest.py").open("a") as conftest:
+        conftest.write(KILLING)
+    done = project.run("-n2", f"--dist={dist}")
+    assert (project.marks / "killed").exists()
+    assert "INTERNALERROR" not in done.output, done.output
+    found = project.reported()
+    assert found.keys() == ALL
+    lost = [name for name, detail in found.items() if detail["status"] == "crashed"]
+    assert len(lost) <= (1 if dist == "worksteal" else 0)  # xdist's own scheduler believes that one was run
+    project.assert_nothing_is_left()
+
+
 def test_the_programs_and_work_trees_of_a_killed_worker_go_with_it(tmp_path: Path) -> None:
     project = Project(tmp_path, {0: "wait", 1: "hang"})
     session = project.start("-n2")
