@@ -52,6 +52,12 @@ class Workers:
         if self._role.gathering is not None:
             self._announce()
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
+        """Let a worker that is done exit at once: what it holds is given back while the report is made."""
+        if error is None and self._role.gathering is not None:
+            node.gateway.exit()
+
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Hand SIGTERM on to the workers; Ctrl-C reaches them by itself.
 
