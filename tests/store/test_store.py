@@ -203,7 +203,7 @@ for step in range(rounds):
     for data, places in shelf.fetch([key]):
         assert data[places[0].start:][:places[0].length] == text
     if shelf.missing([key]) or number:
-        shelf.add([block((key, text), ((number * 10000 + step).to_bytes(4) * 8, b"own"))])
+        shelf.add([block((key, text), ((number * 10000 + step).to_bytes(4) * 7 + b"mine", b"own"))])
     store.keep_record("tree", str(step % 7), text)
     assert store.record("tree", str(step % 7)) is not None
     if step % 20 == 19:
