@@ -28,6 +28,7 @@ from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import build, canonical, journal, write
 from pytest_retrieval.report.fingerprint import load_average
+from pytest_retrieval.report.place import partial_path
 from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
@@ -181,8 +182,7 @@ class Gathering:
         """Where the outcomes of a run without a report are; matched calls have a file of their own."""
         if not self.bench.settings.snapshot_latency or not self._attempts:
             return self._whereabouts()
-        report = self.bench.report_path()
-        partial = report.with_name(f"{report.name}.partial.json")
+        partial = partial_path(self.bench.report_path())
         write.write_report(partial, self._built().chunks())
         self._opened().publish()
         return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_retrieval.arms.observed import is_observed
 from pytest_retrieval.errors import ReportError, UsageError, VoidError
 from pytest_retrieval.report import capture_lines
-from pytest_retrieval.report.binding import bind_corpora, bind_snapshots
+from pytest_retrieval.report.binding import bind_corpora, bind_snapshots, bound_places
 from pytest_retrieval.report.capture import Capture
 from pytest_retrieval.report.capture_lines import Descriptor
 from pytest_retrieval.report.capture_place import CapturePlace
 from pytest_retrieval.report.distinct import check_distinct
 from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes, machine
+from pytest_retrieval.report.place import Inputs, check_place, written
 from pytest_retrieval.report.registration import discard_sidecar, registration, stamped, write_sidecar
 from pytest_retrieval.snapshots.sources import split_view
 
@@ -49,10 +50,10 @@ class Records:
             RetrievalError: one of them cannot be, or may not be, where it was told to.
         """
         settings = self._bench.settings
+        self._check_report()
         place = self._place()
         self.section = self._registration(self._fingerprint)
         if settings.registration is not None:
-            check_distinct(settings.registration, self._bench.report_path())
             self.section = stamped(self.section)
         planned = self._planned() if place is not None else ()
         if place is not None:
@@ -65,6 +66,21 @@ class Records:
             write_sidecar(settings.registration, {**self.section, "machine": machine()})
         if place is not None:
             self._capture = Capture(place, self.section, planned)
+
+    def _check_report(self) -> None:
+        """Refuse places of report and registration where a run would lose what it reads, or another file."""
+        settings, report = self._bench.settings, self._bench.report_path()
+        sources = [source for source, _ in self._plan.explicit.values()]
+        files, trees = bound_places(sources, self._plan.corpora.values())
+        files += [("the samples file", Path(path)) for path, _ in self._plan.places.values()]
+        files += [("the file of corpora", Path(path)) for path, _ in self._plan.searched.values()]
+        if settings.registration is not None:
+            check_distinct(settings.registration, report)
+            files.append(("the registration", settings.registration))
+        check_place(report, Inputs(files, trees), explicit=settings.report is not None)
+        if settings.registration is not None:
+            # A file that is there is refused or replaced by what it holds.
+            Inputs(trees=trees).check("the registration", settings.registration)
 
     def witness(self, sample: Sample, label: str, arm: Arm | None, row: ArmRow) -> None:
         """Keep the packet of an answer, if it is one that is captured.
@@ -148,7 +164,7 @@ class Records:
         if settings.capture is None:
             return None
         files = [("the samples file", Path(path)) for path, _ in self._plan.places.values()]
-        files.append(("the report", self._bench.report_path()))
+        files += written(self._bench.report_path())
         if settings.registration is not None:
             files.append(("the registration", settings.registration))
         sources = chain(self._plan.corpora.values(), (source for source, _ in self._plan.explicit.values()))

@@ -18,6 +18,8 @@ from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.archive import ARCHIVE_FILE
 from pytest_retrieval.snapshots.corpus import MANIFEST, Corpus
 from pytest_retrieval.snapshots.distribution import distribution_version
+from pytest_retrieval.snapshots.paths import OWN_FOLDER
+from pytest_retrieval.snapshots.program import git_directory
 from pytest_retrieval.snapshots.sources import split_view
 
 
@@ -27,9 +29,9 @@ def bind_snapshots(
     """``{repo@commit: facts}`` of each ``(repo, commit)``, found as a catalog of the same sources finds it.
 
     Facts are the ``source`` relative to its corpus, or as given; the ``size`` in bytes of a chunk file, or of
-    all regular files of a folder without ``.git``; the number of ``files`` of a folder; the ``version`` of a
-    distribution. A commit of a clone needs no more than its name. What only an archive can hold has its name
-    there and the ``archives`` that are searched. What nothing holds has no facts.
+    all regular files of a folder without ``.git`` and ``.retrieval``; the number of ``files`` of a folder;
+    the ``version`` of a distribution. A commit of a clone needs no more than its name. What only an archive
+    can hold has its name there and the ``archives`` that are searched. What nothing holds has no facts.
     """
     folders = [Corpus(place) for place in corpora if not _is_archive(place)]
     archives = [_archive(place)["shown"] for place in corpora if _is_archive(place)]
@@ -45,6 +47,40 @@ def bind_corpora(corpora: Mapping[str, str | Path]) -> list[dict[str, Any]]:
     ``corpora`` maps the text to show of each corpus to its place; an archive is shown by its file's name.
     """
     return [_bind_corpus(shown, place) for shown, place in corpora.items()]
+
+
+def bound_places(
+    sources: Iterable[str], corpora: Iterable[str | Path]
+) -> tuple[list[tuple[str, Path]], list[Path]]:
+    """The files, each with what it is, and the folders that named sources and corpora are read from.
+
+    A repository whose commits are read is its Git directory; a distribution belongs to neither.
+    """
+    files, trees = [], []
+    for place in corpora:
+        if _is_archive(place):
+            files.append(("the archive", Path(_archive(place)["path"])))
+        else:
+            trees.append(Path(split_view(str(place))[0]).absolute())
+    for source in sources:
+        path = _place_of(source)
+        if path is None:
+            continue
+        if path.is_file():
+            files.append(("the snapshot", path))
+        else:
+            trees.append(path)
+    return files, trees
+
+
+def _place_of(source: str) -> Path | None:
+    if source.startswith("dist:"):
+        return None
+    if not source.startswith("git:"):
+        return Path(source).absolute()
+    with suppress(SnapshotError):
+        return git_directory(Path(split_view(source.removeprefix("git:"))[0]).absolute())
+    return None
 
 
 def _bind(
@@ -89,7 +125,7 @@ def _measured(path: Path) -> dict[str, int]:
 
 def _folders(root: Path) -> Iterable[str]:
     for folder, inside, _ in os.walk(root):
-        inside[:] = [name for name in inside if name != ".git"]
+        inside[:] = [name for name in inside if name not in (".git", OWN_FOLDER)]
         yield folder
 
 

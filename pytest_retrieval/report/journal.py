@@ -21,7 +21,18 @@ from pytest_retrieval.report.canonical import PROFILE, encode
 
 # A quote inside an encoded key is always escaped, so the first of these in a line ends the key.
 _SEPARATOR = b',"outcome":'
+_HEADER_LIMIT = 4096
 _FASTEST = 1  # zlib level: outcomes shrink about fivefold at it
+
+
+def journal_path(report: Path) -> Path:
+    """Where the journal of a report lies while its run lasts, or is left by an interrupted one."""
+    return report.with_name(report.name + ".journal")
+
+
+def previous_path(journal: Path) -> Path:
+    """Where an earlier run's journal is moved to."""
+    return journal.with_name(journal.name + ".previous")
 
 
 class Journal:
@@ -32,7 +43,7 @@ class Journal:
     """
 
     def __init__(self, report: Path) -> None:
-        self.path = report.with_name(report.name + ".journal")
+        self.path = journal_path(report)
         self.fault: str | None = None
         self._descriptor: int | None = None
         self._header = b""
@@ -43,7 +54,7 @@ class Journal:
         self._header = encode({"profile": PROFILE, **header})
         try:
             if self.path.exists():
-                self.path.replace(self.path.with_name(self.path.name + ".previous"))
+                self.path.replace(previous_path(self.path))
             flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
             self._descriptor = os.open(self.path, flags, 0o666)
         except OSError as error:
@@ -116,6 +127,15 @@ class Journal:
 
 def _line(key: str, payload: bytes) -> bytes:
     return b'{"key":' + encode(key) + _SEPARATOR + payload + b"}"
+
+
+def is_journal(path: Path) -> bool:
+    """Whether the file begins as journals do."""
+    try:
+        with path.open("rb") as stream:
+            return _row(stream.readline(_HEADER_LIMIT)).get("profile") == PROFILE
+    except OSError:
+        return False
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -132,8 +132,8 @@ def write_sidecar(path: Path, section: Mapping[str, Any]) -> None:
             raise
     except FileExistsError as error:
         raise ReportError(
-            f"cannot write the registration {path}: it exists, and is never replaced; name a new report or"
-            " registration for each run"
+            f"cannot write the registration {path}: it exists, and is never replaced without"
+            " --retrieval-overwrite; give that, or name a new report or registration"
         ) from error
     except OSError as error:
         raise ReportError(f"cannot write the registration {path}: {error.strerror or error}") from error

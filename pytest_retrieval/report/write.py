@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.snapshots.paths import OWN_FOLDER
 
-DEFAULT_FOLDER = ".retrieval"
 _NOT_SUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # some file systems cannot sync a directory
 
 
@@ -49,7 +49,7 @@ def default_report(root: Path) -> Path:
 
     Raises ReportError when the folder cannot be made.
     """
-    folder = root / DEFAULT_FOLDER
+    folder = root / OWN_FOLDER
     with _explained(folder):
         folder.mkdir(exist_ok=True)
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore:

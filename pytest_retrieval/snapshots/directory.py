@@ -13,14 +13,17 @@ from typing import BinaryIO
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.model import path_key
 from pytest_retrieval.snapshots.base import Contents, Tree, TreeFile
-from pytest_retrieval.snapshots.paths import TEXT_HEAD, is_safe, is_text
+from pytest_retrieval.snapshots.paths import OWN_FOLDER, TEXT_HEAD, is_safe, is_text
 
 _PIECE = 1 << 20
 _INDEX = ".corvint/index"
+_UNREAD = {b".git", OWN_FOLDER.encode()}
 
 
 def read_directory(root: Path) -> Tree:
-    """The tree below ``root`` without ``.git`` at any depth and ``.corvint/index``; links are not followed.
+    """The tree below ``root`` without ``.git``, ``.retrieval`` and ``.corvint/index``; no link is followed.
+
+    The first two are left out at any depth: a run may write its report and journal into ``.retrieval``.
 
     Raises:
         SnapshotError: ``root`` is no folder, or something in it cannot be read.
@@ -46,7 +49,7 @@ def _walk(root: bytes, inside: bytes, dropped: Counter[str]) -> Iterator[str]:
         with os.scandir(root + b"/" + folder) as entries:
             for entry in entries:
                 path = folder + b"/" + entry.name if folder else entry.name
-                if entry.name == b".git" or path == _INDEX.encode():
+                if entry.name in _UNREAD or path == _INDEX.encode():
                     continue
                 if entry.is_symlink():
                     dropped["symbolic link"] += 1

@@ -10,6 +10,7 @@ from pytest_retrieval.model import path_key
 TEXT_LIMIT = 1 << 20
 TEXT_HEAD = 8192
 UNWALKED = frozenset({".git", ".corvint", ".context-corvint"})
+OWN_FOLDER = ".retrieval"  # where a run writes by default; part of no folder's tree
 _PART_LIMIT = 255
 _PATH_LIMIT = 4096
 # Most paths are of this form, which has none of the faults: every part starts with a letter or digit.

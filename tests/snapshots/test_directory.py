@@ -31,6 +31,15 @@ def test_every_regular_file_ignored_ones_too(tmp_path: Path) -> None:
     assert snapshot.paths == (".gitignore", "a/b.py", "build/x.o")
 
 
+def test_the_folder_of_reports_is_no_part_of_it(tmp_path: Path) -> None:
+    for path in (".retrieval/report.json", "deep/.retrieval/report.json.journal", "deep/a.retrieval"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    tree = read_directory(tmp_path)
+    assert [file.path for file in tree.files] == ["deep/a.retrieval"]
+    assert dict(tree.dropped) == {}
+
+
 def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     put(root, "a")
