@@ -36,7 +36,8 @@ def arb_sample(row: Row) -> Sample:
     )
     name, task, repo, commit = (row.string(f, needed) for f in ("id", "task_type", "repo", "base_commit"))
     query, gold, metadata = (row.mapping(field) for field in ("query", "gold", "metadata"))
-    no_gold = gold.get("no_gold") is True
+    no_gold = row.flag("gold.no_gold", gold.get("no_gold"))
+    organic = row.flag("metadata.organic", metadata.get("organic"))
     targets = () if no_gold else _gold(row, task, gold)
     return Sample(
         id=name,
@@ -49,7 +50,7 @@ def arb_sample(row: Row) -> Sample:
         given=_given(row, task, query, gold),
         negatives=row.paths("gold.negative_distractors", gold.get("negative_distractors")),
         changed_file=changed_file_of(query),
-        stratum=stratum_of(no_gold, metadata.get("organic") is True),
+        stratum=stratum_of(no_gold, organic),
         fold=fold_of(repo),
         title=title_of(query),
         cluster=row.optional_string("cluster"),

@@ -111,20 +111,47 @@ def encodable(text: str) -> bool:
     return True
 
 
+class Slips:
+    """Flags that are neither true nor false, counted by field: a file may have one in each of its rows."""
+
+    def __init__(self) -> None:
+        self._rows: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def note(self, field: str, line: int, kind: str) -> None:
+        """Count one more row, at ``line``, whose flag is ``kind``."""
+        self._rows[field] += 1
+        self._first.setdefault(field, f"{kind} in line {line}")
+
+    def lines(self) -> list[str]:
+        """One line for each field."""
+        return [
+            f"field {field!r}: neither true nor false (rows: {count}, first {self._first[field]}); it counts"
+            " as false; write true or false without quotes"
+            for field, count in self._rows.items()
+        ]
+
+
 class Row:
     """A row's fields, each checked as it is taken; what is wrong goes to ``faults``.
 
-    ``labels`` are the commits that need not be hexadecimal because their snapshots are named
-    explicitly: a collection of them, or True for any.
+    What is odd and no fault goes to ``slips``. ``labels`` are the commits that need not be hexadecimal
+    because their snapshots are named explicitly: a collection of them, or True for any.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], line: int, faults: list[str], labels: Collection[str] | bool = False
+        self,
+        values: Mapping[str, Any],
+        line: int,
+        faults: list[str],
+        labels: Collection[str] | bool = False,
+        slips: Slips | None = None,
     ) -> None:
         self.values = values
         self.line = line
         self.faults = faults
         self.labels = labels
+        self._slips = slips
 
     def fault(self, field: str, what: str) -> None:
         """Note what is wrong with one field of this row."""
@@ -160,6 +187,12 @@ class Row:
             self.fault(field, f"must be an object, not {kind_of(value)}; write {{…}} or leave it out")
             return {}
         return value
+
+    def flag(self, field: str, value: object) -> bool:
+        """Whether ``value`` is JSON's true; one that is neither a boolean nor null is noted as a slip."""
+        if value is not None and not isinstance(value, bool) and self._slips is not None:
+            self._slips.note(field, self.line, kind_of(value))
+        return value is True
 
     def listed(self, field: str, hint: str) -> list[Any]:
         """A required list, or the JSON text of one; empty after a fault. ``hint`` says what to write."""

@@ -15,7 +15,7 @@ from pytest_retrieval.datasets.arb import arb_sample
 from pytest_retrieval.datasets.contextbench import contextbench_sample
 from pytest_retrieval.datasets.parquet import MAGIC, parquet_rows
 from pytest_retrieval.datasets.queryset import queryset_sample
-from pytest_retrieval.datasets.rows import Row, RowError, parse_row
+from pytest_retrieval.datasets.rows import Row, RowError, Slips, parse_row
 from pytest_retrieval.datasets.swebench import swebench_sample
 from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import Sample, SampleFile
@@ -73,18 +73,18 @@ def parse_samples(
         raise SampleError(shown, [_TOO_LARGE])
     if data.count(b"\n") > MAX_LINES:
         raise SampleError(shown, [f"more than {MAX_LINES:,} lines; split the file"])
-    warnings = ["starts with a byte order mark, which was skipped"] if data.startswith(_BOM) else []
-    samples = _samples(_json_rows(data), shown, default, allow_labels)
+    mark = ["starts with a byte order mark, which was skipped"] if data.startswith(_BOM) else []
+    samples, warnings = _samples(_json_rows(data), shown, default, allow_labels)
     digest = hashlib.sha256(data).hexdigest()
-    return SampleFile(shown, digest, _numbered(samples, digest), (*warnings, *_repeats(samples)))
+    return SampleFile(shown, digest, _numbered(samples, digest), (*mark, *warnings))
 
 
 def _of_parquet(
     stream: io.BufferedReader, shown: str, default: tuple[str, str] | None, labels: Collection[str] | bool
 ) -> SampleFile:
     digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    samples = _samples(parquet_rows(stream, shown), shown, default, labels)
-    return SampleFile(shown, digest, _numbered(samples, digest), tuple(_repeats(samples)))
+    samples, warnings = _samples(parquet_rows(stream, shown), shown, default, labels)
+    return SampleFile(shown, digest, _numbered(samples, digest), tuple(warnings))
 
 
 _TOO_LARGE = "larger than 256 MiB; split the file"
@@ -113,15 +113,19 @@ def _samples(
     shown: str,
     default: tuple[str, str] | None,
     labels: Collection[str] | bool,
-) -> list[Sample]:
-    """The samples of numbered rows; raises SampleError with the faults of all rows where there are any."""
+) -> tuple[list[Sample], list[str]]:
+    """The samples of numbered rows, and what was noticed of them.
+
+    Raises SampleError with the faults of all rows where there are any.
+    """
     samples: list[Sample] = []
     faults: list[str] = []
+    slips = Slips()
     for number, values in rows:
         if isinstance(values, RowError):
             faults.append(f"line {number}: {values}")
         else:
-            sample = _of_shape(Row(values, number, faults, labels), default)
+            sample = _of_shape(Row(values, number, faults, labels, slips), default)
             samples.append(replace(sample, line=number))
         if len(faults) > MAX_FAULTS:
             raise SampleError(
@@ -129,7 +133,7 @@ def _samples(
             )
     if faults:
         raise SampleError(shown, faults)
-    return samples
+    return samples, [*slips.lines(), *_repeats(samples)]
 
 
 def _of_shape(row: Row, default: tuple[str, str] | None) -> Sample:

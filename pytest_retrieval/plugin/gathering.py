@@ -77,7 +77,7 @@ class Gathering:
     def notices(self) -> list[str]:
         """What went wrong beside the run, and harms no result."""
         fault = None if self._journal is None else self._journal.fault
-        return [*self.plan.notices, *self.bench.notices(), *filter(None, [fault])]
+        return [*self.plan.warnings(), *self.bench.notices(), *filter(None, [fault])]
 
     def opening_lines(self) -> list[str]:
         """What is about to run, for a terminal that is not told to be quiet."""

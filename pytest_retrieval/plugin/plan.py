@@ -93,6 +93,7 @@ class Plan:
             "sha256": sample_file.sha256,
             "rows": len(sample_file.samples),
             "kept": len(sample_file.kept),
+            **({"warnings": list(sample_file.warnings)} if sample_file.warnings else {}),
         }
         self.tasks.update(sample.task for sample in sample_file.samples)
 
@@ -103,6 +104,22 @@ class Plan:
     def ordered_sources(self) -> list[dict[str, Any]]:
         """The files in the order of the report: by path, then digest, whatever was collected first."""
         return sorted(self.sources.values(), key=lambda source: (source["path"], source["sha256"]))
+
+    def warnings(self) -> list[str]:
+        """What was noticed in the samples files, and the notices of the collection."""
+        noticed = [f"{s['path']}: {line}" for s in self.ordered_sources() for line in s.get("warnings", ())]
+        return [*noticed, *self.notices]
+
+    def nothing(self) -> str | None:
+        """Why no suite has a sample, where its files were read: one line, or None where one has."""
+        if self.of or not (self.sources or self.skipped):
+            return None
+        skipped = self.skipped.total()
+        rows = max(skipped, sum(source["rows"] for source in self.sources.values()))
+        if not skipped:
+            return f"retrieval: no sample to judge: none of {rows} rows has the task of a suite that is run"
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(self.skipped.items()))
+        return f"retrieval: no sample to judge: {skipped} of {rows} rows skipped ({reasons})"
 
     def snapshots(self) -> int:
         """How many distinct snapshots the items ask for."""

@@ -34,6 +34,7 @@ class Role:
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
         self.gathering: Gathering | None = None
+        self._idle: list[str] = []
         self._exits = ExitStack()
         if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
             from pytest_retrieval.plugin.workers import Workers
@@ -106,6 +107,7 @@ class Role:
         try:
             self.bench.check_plan(plan)
             if not plan.entries:
+                self._idle = [*plan.warnings(), nothing] if (nothing := plan.nothing()) else []
                 return
             self.bench.open()
             sweep()
@@ -172,7 +174,7 @@ class Role:
 
         plan = self.bench.plan
         collection.enrol(session.items, plan)
-        if not plan.sources and plan.fault is None:
+        if not (plan.sources or plan.skipped) and plan.fault is None:
             return
         if self.is_worker:
             plan.write(self.bench.scratch)
@@ -233,7 +235,12 @@ class Role:
         return None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table, the verdicts and the report's path."""
+        """Print the table, the verdicts and the report's path; or why there is nothing to judge."""
+        if self._idle:
+            from pytest_retrieval.report.table import printable
+
+            for line in self._idle:
+                terminalreporter.write_line(printable(line), yellow=True)
         if self.gathering is not None:
             from pytest_retrieval.plugin import terminal
 

@@ -249,3 +249,21 @@ def test_the_oracle_s_samples() -> None:
     assert samples[0].gold == ("clap_complete/tests/testsuite/engine.rs",)
     assert samples[1].given == ("clap_builder/src/builder/arg.rs",)
     assert all(sample.title for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("true", "a string"), (1, "a number"), ({}, "an object"), ([True], "a list")]
+)
+def test_flags_count_only_as_true_and_what_is_no_boolean_is_told(value: object, kind: str) -> None:
+    rows = [
+        benchmark_row(gold={"files": ["a"], "no_gold": flag}, metadata={"organic": organic})
+        for flag, organic in ((False, None), (value, True), (None, value), (value, False))
+    ]
+    found = parse_samples("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "s.jsonl")
+    assert [sample.stratum for sample in found.samples] == ["positive"] * 4
+    says = "it counts as false; write true or false without quotes"
+    assert found.warnings[:2] == (
+        f"field 'gold.no_gold': neither true nor false (rows: 2, first {kind} in line 2); {says}",
+        f"field 'metadata.organic': neither true nor false (rows: 1, first {kind} in line 3); {says}",
+    )
+    assert len(found.warnings) == 3  # and the id, which repeats
