@@ -215,7 +215,8 @@ class ArmRow:
     repeats that were dropped. ``slots`` are the ranked files with their spans by how many spans were asked
     for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
     are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``index_seconds`` and
-    ``index_bytes`` are what an index cost, where the arm tells.
+    ``index_bytes`` are what an index cost, where the arm tells. ``place`` is where in its own code the arm
+    raised what is its fault, for whoever looks at the run and no report.
     """
 
     ranked: tuple[str, ...] = ()
@@ -236,6 +237,7 @@ class ArmRow:
     nearest: str | None = None
     index_seconds: float | None = None
     index_bytes: int | None = None
+    place: str | None = None
 
     @property
     def error(self) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from pytest_retrieval.arms.answers import settle
@@ -18,6 +19,7 @@ from pytest_retrieval.arms.base import Arm, Ranking
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.bounds import within
 from pytest_retrieval.bench.detail import describe
+from pytest_retrieval.bench.places import raised_at
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
@@ -36,12 +38,19 @@ class Outcome:
     """What became of one sample.
 
     ``detail`` is the sample's row of the report, ``snapshot`` the facts of its tree (None when it could
-    not be opened), ``faults`` one line per arm that could not be measured.
+    not be opened), ``faults`` one line per arm that could not be measured. ``places`` says, in the order of
+    ``faults``, where an arm raised its fault, or is empty; it is for the terminal alone.
     """
 
     detail: Mapping[str, Any]
     snapshot: Mapping[str, Any] | None
     faults: tuple[str, ...]
+    places: tuple[str | None, ...] = ()
+
+    def failures(self) -> list[str]:
+        """The faults, each with its place where that is known."""
+        pairs = zip_longest(self.faults, self.places)
+        return [str(fault) if place is None else f"{fault} ({place})" for fault, place in pairs]
 
 
 class Judge:
@@ -74,7 +83,8 @@ class Judge:
         except SnapshotError as error:
             return self.lost(sample, f"snapshot: {error}", status="fault")
         faults = tuple(f"{label}: {row.fault}" for label, row in rows.items() if row.fault is not None)
-        return Outcome(detail, snapshot.facts(), faults)
+        places = tuple(row.place for row in rows.values() if row.fault is not None)
+        return Outcome(detail, snapshot.facts(), faults, places)
 
     def lost(self, sample: Sample, why: str, *, status: str) -> Outcome:
         """The outcome of a sample that no arm could be asked about, for the reason ``why``."""
@@ -119,6 +129,7 @@ class Judge:
                 station.forget()  # what it had prepared in the tree is gone
         return ArmRow(
             fault="; ".join(faults),
+            place=row.place,
             wall_ms=row.wall_ms,
             build_ms=row.build_ms,
             cache_state=row.cache_state,
@@ -172,6 +183,7 @@ class Station:
                 wall_ms = _milliseconds(started)
             return ArmRow(
                 fault=_reason(error),
+                place=None if isinstance(error, RetrievalError) else raised_at(error),
                 wall_ms=wall_ms,
                 build_ms=self._taken_build_ms(),
                 cache_state=self._cache_state(),

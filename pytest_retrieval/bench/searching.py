@@ -52,7 +52,7 @@ def _with_slots(
         for count in filter(capabilities.supports, PER_FILE):
             wide = ask(replace(query, spans=True, per_file=count))
             if wide.fault is not None:
-                return replace(row, fault=f"asked for {count} spans per file: {wide.fault}")
+                return replace(row, fault=f"asked for {count} spans per file: {wide.fault}", place=wide.place)
             found[count] = slots_of(wide.hits, count, capabilities, snapshot)
     else:
         found[1] = found[0]

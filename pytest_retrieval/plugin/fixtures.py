@@ -63,7 +63,7 @@ def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Cal
             pytest.fail(str(error), pytrace=False)
         request.node.stash[OUTCOME] = outcome
         if outcome.faults and bench.settings.tolerance is None:
-            pytest.fail("\n".join(map(printable, outcome.faults)), pytrace=False)
+            pytest.fail("\n".join(map(printable, outcome.failures())), pytrace=False)
         return outcome
 
     return judge

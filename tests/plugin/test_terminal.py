@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.plugin.support import ITEMS, MAIN, SVD, Bench
+from tests.plugin.support import BOAT, ITEMS, MAIN, ROWS, SVD, Bench, lines, row
 
 pytest_plugins = ["pytester"]
 
@@ -90,6 +90,46 @@ def test_how_much_is_said(bench: Bench, quiet: str, opening: bool, table: bool) 
     assert ("report: .retrieval/report.json" in result.outlines) == table
 
 
+@pytest.mark.parametrize("words", [[], ["-q"], ["-qq"], ["-n1"]], ids=" ".join)
+def test_a_run_without_a_sample_says_why(bench: Bench, words: list[str]) -> None:
+    gold = {"no_gold": "true"}
+    unlabelled = [row(name, "abstention", BOAT, {"title": name}, gold) for name in ("a", "b", "c")]
+    bench.write("release/benchmark/mini/samples.jsonl", lines(unlabelled))
+    result = bench.run(*MAIN, *words)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(
+        [
+            "release/benchmark/mini/samples.jsonl: field 'gold.no_gold': neither true nor false (rows: 3, *",
+            "retrieval: no sample to judge: 3 of 3 rows skipped (no_gold_unlabeled: 3)",
+        ]
+    )
+
+
+def test_nor_has_a_suite_whose_task_is_in_no_row(bench: Bench) -> None:
+    bench.write("release/benchmark/mini/samples.jsonl", lines(ROWS[:3]))
+    bench.write(
+        "test_suite.py",
+        "import pytest\n"
+        "@pytest.mark.retrieval(task='edit2ripple')\n"
+        "def test_ripples(retrieval_judge): retrieval_judge()\n",
+    )
+    result = bench.run(*MAIN)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    says = "retrieval: no sample to judge: none of 3 rows has the task of a suite that is run"
+    assert result.outlines.count(says) == 1
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=" ".join)
+def test_what_was_noticed_in_a_samples_file_is_said_once_and_kept(bench: Bench, workers: list[str]) -> None:
+    bench.write("release/benchmark/mini/samples.jsonl", lines([*ROWS, ROWS[0]]))
+    result = bench.run(*MAIN, *workers)
+    result.assert_outcomes(passed=8)
+    (source,) = bench.report()["sources"]
+    (warning,) = source["warnings"]
+    assert warning.startswith("repeated ids: 1 (first '0f3a91c2d4e5ffffffffffff', lines 1 and 9);")
+    assert section(result).count(f"release/benchmark/mini/samples.jsonl: {warning}") == 1
+
+
 def test_no_colour_but_on_a_terminal(bench: Bench) -> None:
     gate = "--gate=alphabet: hit@k >= 1"
     assert "\x1b" not in bench.run(*MAIN, gate).stdout.str()
@@ -150,3 +190,14 @@ def test_nothing_escapes_a_name_that_would_steer_the_terminal(bench: Bench) -> N
     bench.pytester.syspathinsert()
     result = bench.run("--release=release", "--arms=mine:steer")
     assert not [line for line in section(result) if "\x1b" in line]
+
+
+@pytest.mark.parametrize("workers", [[], ["-n1"]], ids=" ".join)
+def test_a_crash_says_where_in_the_arm_and_the_report_does_not(bench: Bench, workers: list[str]) -> None:
+    bench.write("mine.py", "def crash(query, snapshot):\n    raise RuntimeError('boom')\n")
+    bench.pytester.syspathinsert()
+    result = bench.run("--release=release", "--arms=mine:crash", "-k", SVD, *workers)
+    result.assert_outcomes(failed=1)
+    assert "crash: RuntimeError: boom (mine.py:2 in crash)" in result.outlines
+    (detail,) = bench.report()["details"]
+    assert detail["arms"]["crash"]["error"] == "RuntimeError: boom"
