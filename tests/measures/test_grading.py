@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.measures.grading import ceiling, grade
-from pytest_retrieval.measures.names import OF_PATCHES, OF_SPANS, known_measures
+from pytest_retrieval.measures.names import OF_PATCHES, OF_SEARCH, OF_SPANS, known_measures
 from pytest_retrieval.model import ArmRow, Sample, Span
 
 COMMIT = "0" * 40
@@ -61,7 +61,9 @@ def test_grades_are_the_known_measures_in_order(limit: int) -> None:
     for task, measures in further.items():
         asked = replace(sample(("a",)), task=task, gold_spans=(Span("a", 1, 2),))
         expected = [
-            name for name in known_measures(limit) if name in measures or name not in (*OF_PATCHES, *OF_SPANS)
+            name
+            for name in known_measures(limit)
+            if name in measures or name not in (*OF_PATCHES, *OF_SPANS, *OF_SEARCH)
         ]
         assert list(grade(asked, ArmRow(ranked=("b",)), limit, {"b": 3})) == expected
 

@@ -44,7 +44,7 @@ def test_ir_measures_prints_names_that_are_taken(measure: object) -> None:
         ("hit", "write hit@k"),
         ("MRR@10", "mrr is measured at k = 20"),
         ("R@7", "recall is measured at 5, 10, 20, up to k = 20"),
-        ("nDCG@10", "unknown measure 'nDCG@10'"),
+        ("nDCG@7", "did you mean 'ndcg@10'?"),
         ("", "unknown measure ''"),
         ("abstained@k", "did you mean 'abstained'?"),
     ],
