@@ -97,6 +97,13 @@ def race(peer: Path, release: Path, rounds: int, folder: Path) -> Iterator[str]:
     releases = find_releases(release, folder)
     write_manifest(folder, releases)
     samples = [path for found in releases for path in found.samples]
+    compiled = our_command("grep", release, folder / "store", folder, 0)
+    subprocess.run(
+        [*compiled, "--collect-only"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
     run = Race()
     for number in range(rounds):
         for ranker in RANKERS:

@@ -353,7 +353,9 @@ def without(row: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
 
 def listing(folder: Path) -> list[str]:
     """Every path below ``folder``."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+    walked = os.walk(folder)  # it may be removed meanwhile
+    found = (Path(place, name) for place, folders, files in walked for name in (*folders, *files))
+    return sorted(path.relative_to(folder).as_posix() for path in found)
 
 
 def processes_with(variable: str) -> list[int]:
