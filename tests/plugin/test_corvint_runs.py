@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from pytest_retrieval.report import schema
 from pytest_retrieval.report.identity import strip_times
 from tests.plugin.corvint_support import COMMITS, FAKE, IMPATIENT, Ring, package, sample
+from tests.plugin.survival_support import OLDER_REPORT
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
@@ -192,13 +193,13 @@ def test_cases_8_and_9_the_registration_comes_first_and_is_never_replaced(ring: 
 )  # fmt: skip
 def test_one_bad_pair_voids_the_run(switches: str, questions: list[str], told: str, ring: Ring) -> None:
     ring.write_samples(sample(1), sample(2))
-    ring.report.write_text("an older report\n")
+    ring.report.write_text(OLDER_REPORT)
     done = ring.latency(FAKE_CORVINT=switches)
     assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
     assert ring.questions() == questions
     assert done.line("no report was written").startswith("ring-1: ")
     assert told in done.line("no report was written")
-    assert ring.report.read_text() == "an older report\n"
+    assert ring.report.read_text() == OLDER_REPORT
     assert ring.registration.exists()
     assert not ring.partial.exists()
     assert "Traceback" not in done.output

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.survival_support import Project, wait_until
+from tests.plugin.survival_support import OLDER_REPORT, Project, wait_until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
@@ -40,7 +40,7 @@ def test_an_interrupt_in_the_middle(
     tmp_path: Path, workers: str, whom: str, number: signal.Signals, undisturbed: dict[str, dict[str, Any]]
 ) -> None:
     project = Project(tmp_path, {13: "hang"})
-    project.report.write_text("an older report\n")
+    project.report.write_text(OLDER_REPORT)
     session = project.start(workers)
     worker, _ = project.wait_for("m013", "program")
     if whom == "group":
@@ -54,7 +54,7 @@ def test_an_interrupt_in_the_middle(
     assert 0 < len(kept) < 24
     assert "s013" not in kept
     assert kept == {name: undisturbed[name] for name in kept}
-    assert project.report.read_text() == "an older report\n"
+    assert project.report.read_text() == OLDER_REPORT
     line = done.line("interrupted:", str(project.journal))
     assert f"{len(kept)} of 24 samples" in line
     assert "Traceback" not in done.output
@@ -333,10 +333,10 @@ def test_a_journal_that_cannot_be_written_harms_nothing(tmp_path: Path, workers:
 
 def test_a_report_that_cannot_be_written_is_rescued(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     project = Project(tmp_path)
-    project.report.write_text("an older report\n")
+    project.report.write_text(OLDER_REPORT)
     done = project.run("-n0", FULL="report")
     assert done.code == pytest.ExitCode.TESTS_FAILED
-    assert project.report.read_text() == "an older report\n"
+    assert project.report.read_text() == OLDER_REPORT
     line = done.line("cannot write the report", "No space left on device", "it was written to")
     project.report = Path(line.rpartition(" ")[2])
     assert project.reported() == undisturbed
@@ -346,10 +346,10 @@ def test_a_report_that_cannot_be_written_is_rescued(tmp_path: Path, undisturbed:
 def test_a_full_disk_keeps_what_fits_and_says_what_does_not(tmp_path: Path) -> None:
     """No file may grow beyond 8,000 bytes: neither journal nor report fit, here or elsewhere."""
     project = Project(tmp_path)
-    project.report.write_text("an older report\n")
+    project.report.write_text(OLDER_REPORT)
     done = project.run("-n0", LARGEST_FILE="8000")
     assert done.code == pytest.ExitCode.TESTS_FAILED
-    assert project.report.read_text() == "an older report\n"
+    assert project.report.read_text() == OLDER_REPORT
     done.line("cannot write the journal", "File too large")
     done.line("cannot write the report", "File too large", "the outcomes could be written nowhere")
     assert 0 < len(project.journalled()) < 24
