@@ -253,14 +253,15 @@ def test_an_interrupt_ends_an_arm_that_does_not_close(tmp_path: Path) -> None:
 
 def test_an_interrupt_before_the_first_outcome_keeps_an_older_journal(tmp_path: Path) -> None:
     project = Project(tmp_path, {0: "wait"})
-    project.journal.write_text("an older journal\n")
+    older = '{"profile":"pytest-retrieval/1","version":"0"}\n'
+    project.journal.write_text(older)
     session = project.start("-n0")
     project.wait_for("m000")
     session.signal_group(signal.SIGINT)
     done = session.end()
     assert done.code == pytest.ExitCode.INTERRUPTED
     assert "0 of 24 samples" in done.line("interrupted:")
-    assert project.journal.read_text() == "an older journal\n"
+    assert project.journal.read_text() == older
     project.assert_nothing_is_left()
 
 
