@@ -54,8 +54,11 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
-        """Let a worker that is done exit at once: what it holds is given back while the report is made."""
-        if error is None and self._role.gathering is not None:
+        """Let a worker that is done exit at once, for to give back what it holds takes time.
+
+        The last one exits in the end: execnet waits for none of them if none is left to be told.
+        """
+        if error is None and self._role.gathering is not None and len(node.nodemanager.group) > 1:
             node.gateway.exit()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

@@ -296,6 +296,28 @@ def test_a_process_that_an_arm_forked_and_forgot_holds_no_folder(tmp_path: Path,
     project.assert_nothing_is_left()
 
 
+SLOW = """
+def close(self):
+    time.sleep(1)
+    (MARKS / f"closed-{os.getpid()}").touch()
+
+Wild.close = close
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        (MARKS / "end").write_text(str(len(list(MARKS.glob("closed-*")))))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_run_is_over_when_its_workers_are(tmp_path: Path, workers: int) -> None:
+    project = Project(tmp_path)
+    with (project.root / "conftest.py").open("a") as conftest:
+        conftest.write(SLOW)
+    assert project.run(f"-n{workers}").code == 0
+    assert (project.marks / "end").read_text() == str(workers)
+
+
 COUNTING = """
 import gc
 import pytest
