@@ -215,6 +215,7 @@ class Project:
         self.report = folder / "out" / "report.json"
         self.journal = folder / "out" / "report.json.journal"
         self.marks = self.root / "marks"
+        self.sessions: list[Session] = []
         for made in (self.root, self.temporary, self.report.parent, self.marks):
             made.mkdir()
         (self.root / "test_suite.py").write_text(SUITE)
@@ -252,7 +253,7 @@ class Project:
             "COLUMNS": "200",
             **variables,
         }
-        return Session(
+        session = Session(
             subprocess.Popen(
                 argv,
                 cwd=self.root,
@@ -265,6 +266,8 @@ class Project:
                 errors="backslashreplace",
             )
         )
+        self.sessions.append(session)
+        return session
 
     def run(self, *words: str, **variables: str) -> Finished:
         """Run pytest over the project to its end."""
@@ -273,7 +276,15 @@ class Project:
     def wait_for(self, *marks: str) -> list[int]:
         """Wait until arms have left all ``marks``; the process ids that they wrote there."""
         places = [self.marks / mark for mark in marks]
-        wait_until(lambda: all(place.exists() and place.read_text() for place in places), ", ".join(marks))
+
+        def are_there() -> bool:
+            if all(place.exists() and place.read_text() for place in places):
+                return True
+            for session in self.sessions:
+                assert session.process.poll() is None, f"{marks} will never come: {session.end().output}"
+            return False
+
+        wait_until(are_there, ", ".join(marks))
         return [int(place.read_text().strip() or 0) for place in places]
 
     def journalled(self) -> dict[str, dict[str, Any]]:
