@@ -68,6 +68,7 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     from pytest_retrieval.gates import grammar, verdict
     from pytest_retrieval.report import corvint_writer, table, write
     from pytest_retrieval.report.merge import merge
+    from pytest_retrieval.report.place import check_replaceable
     from pytest_retrieval.report.read import read_report
 
     gates = [grammar.parse(text) for text in options.gate]
@@ -77,6 +78,8 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
         raise UsageError("--format corvint says how the file of -o is written; give one")
     if output is not None and any(same_file(output, path) for path in paths):
         raise UsageError(f"-o {output}: this is one of the reports to merge; name another file")
+    if output is not None:
+        check_replaceable(output)
     try:
         report = merge([read_report(path) for path in paths], union=options.union)
         report = report.with_gates(found.record() for found in verdict.judge(report.head, gates))
@@ -105,6 +108,8 @@ def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
         raise UsageError(
             f"no arm {label!r} in the report{closest(label, labels)} (known: {', '.join(labels)})"
         )
+    if options.output is not None and same_file(Path(options.output), Path(options.report)):
+        raise UsageError(f"-o {options.output}: this is the report itself; name another file")
     lines = list(predictions(report.details(), label))  # all of them, or none is written
     if options.output is None:
         sys.stdout.buffer.writelines(lines)
