@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 Loads = Callable[[Sequence[str]], "list[Load] | None"]
 
-# A worker starts an item only when it knows the next one, so it must hold two; a few more hide the way
-# from the controller to the worker and back, and are all that is rescheduled when a worker dies.
+# A worker starts an item only when it knows the next one, so it must hold two. One more hides the way from
+# the controller to the worker and back, and is needless beside a heavy one: what is held is out of reach for
+# the others, be they idle in the end.
+_LEAST = 2
 _FLOOR = 3
+_HEAVY = 5_000_000  # bytes of a chunk file: a tenth of a second
 _CEILING = 32
 
 
@@ -164,9 +167,10 @@ class RepositoryScheduling:
         if node.shutting_down or node not in self._ready:
             return
         sent = self._sent[node]
-        if self._waiting and len(sent) < _FLOOR:
+        missing = self._floor(sent) - len(sent)
+        if self._waiting and missing > 0:
             share = self._waiting // (len(self._ready) * 8)
-            batch = self._take(node, min(_CEILING, max(_FLOOR - len(sent), share)))
+            batch = self._take(node, min(_CEILING, max(missing, share)))
             try:
                 node.send_runtest_some(batch)
             except OSError:  # it has died, and xdist is about to hear of it
@@ -177,6 +181,10 @@ class RepositoryScheduling:
         if not self._waiting:
             # Lets the worker run the item that it holds back until it knows the next one.
             node.shutdown()
+
+    def _floor(self, sent: Sequence[int]) -> int:
+        """How many items a worker must hold that has been ``sent`` these."""
+        return _LEAST if any(self._loads[index].weight > _HEAVY for index in sent) else _FLOOR
 
     def _take(self, node: WorkerController, count: int) -> list[int]:
         batch: list[int] = []

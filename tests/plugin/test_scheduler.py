@@ -162,3 +162,16 @@ def test_heavy_repositories_come_first_and_are_split_by_weight() -> None:
     rear = shelf.split()
     assert (shelf.weight, list(shelf.indices)) == (50, [6])
     assert (rear.weight, list(rear.indices)) == (40, [7, 8])
+
+
+@pytest.mark.parametrize(("weight", "held"), [(1, 3), (40_000_000, 2)])
+def test_beside_a_heavy_item_a_worker_holds_no_more_than_it_must(weight: int, held: int) -> None:
+    scheduler = RepositoryScheduling(1, [Load("a", weight)] * 9, lambda line: None)
+    worker = cast(Any, Worker("gw0"))
+    scheduler.add_node(worker)
+    scheduler.add_node_collection(worker, [f"item{number}" for number in range(9)])
+    scheduler.schedule()
+    while len(worker.queue) > 3 or not worker.ran:
+        worker.ran.append(worker.queue.popleft())
+        scheduler.mark_test_complete(worker, worker.ran[-1])
+    assert len(worker.queue) == held
