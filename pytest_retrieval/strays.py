@@ -14,11 +14,14 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 VARIABLE = "PYTEST_RETRIEVAL_CALL"
 
 _PROCESSES = Path("/proc")
+_KERNEL = 2  # the parent of the kernel's own threads, which have no environment
 _PAUSE = 0.02
+_MOMENT = 0.002
 _ROUNDS = 10
 
 
@@ -30,10 +33,14 @@ def new_mark() -> str:
 def strays(leader: int, mark: str) -> list[int]:
     """The living processes of a call but the first: those of the group ``leader``, and those with ``mark``.
 
-    Only processes younger than ``leader`` are looked at; it must not have been waited for, so that its number
-    is still its own.
+    Only processes that started no earlier than ``leader`` are looked at; it must not have been waited for, so
+    that its number is still its own. Numbers start again from below, so they tell nothing of age.
     """
-    return [pid for pid in _younger_than(leader) if _belongs(pid, leader, f"{VARIABLE}={mark}".encode())]
+    first = _stat(leader)
+    if first is None:
+        return []
+    wanted = f"{VARIABLE}={mark}".encode()
+    return [pid for pid in _others(leader) if _belongs(pid, leader, first.started, wanted)]
 
 
 def remaining(leader: int, mark: str, seconds: float) -> list[int]:
@@ -58,20 +65,47 @@ def end_strays(leader: int, mark: str) -> None:
         time.sleep(_PAUSE)
 
 
-def _younger_than(leader: int) -> Iterator[int]:
+class _Stat(NamedTuple):
+    """What is looked at of ``/proc/PID/stat``; ``started`` counts clock ticks since the machine's start."""
+
+    state: str
+    parent: int
+    group: int
+    session: int
+    started: int
+
+
+def _others(leader: int) -> Iterator[int]:
     with contextlib.suppress(OSError):
         for place in _PROCESSES.iterdir():
-            if place.name.isdigit() and int(place.name) > leader:
+            if place.name.isdigit() and int(place.name) != leader:
                 yield int(place.name)
 
 
-def _belongs(pid: int, leader: int, mark: bytes) -> bool:
-    place = _PROCESSES / str(pid)
+def _stat(pid: int) -> _Stat | None:
+    """The status of a process; None when it is gone."""
     try:
         # The name of the program stands in parentheses and may hold any character.
-        state, _, group, session = (place / "stat").read_text("latin-1").rpartition(")")[2].split()[:4]
-        if state in "ZX":
-            return False
-        return str(leader) in (group, session) or mark in (place / "environ").read_bytes().split(b"\0")
-    except (OSError, ValueError):
+        fields = (_PROCESSES / str(pid) / "stat").read_text("latin-1").rpartition(")")[2].split()
+        return _Stat(fields[0], *map(int, (fields[1], fields[2], fields[3], fields[19])))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _belongs(pid: int, leader: int, since: int, mark: bytes) -> bool:
+    stat = _stat(pid)
+    if stat is None or stat.started < since or stat.state in "ZX" or stat.parent == _KERNEL:
         return False
+    return leader in (stat.group, stat.session) or mark in _environment(pid)
+
+
+def _environment(pid: int) -> list[bytes]:
+    """The variables of a process; one that turns into another program shows none for a moment."""
+    for _ in range(_ROUNDS):
+        try:
+            if found := (_PROCESSES / str(pid) / "environ").read_bytes():
+                return found.split(b"\0")
+        except OSError:
+            return []
+        time.sleep(_MOMENT)
+    return []
