@@ -28,7 +28,7 @@ MODULES = sorted(
 
 def floor_of(room: str) -> int:
     """The doors are on top; whatever is not named is a noun, or reads the world."""
-    if room == "cli" or room.endswith("_cli") or room == "hookspecs":
+    if room in ("cli", "commands", "hookspecs"):
         return 5
     return FLOORS.get(room, 0)
 

@@ -13,7 +13,7 @@ from pytest_retrieval.arms.corvint_verb import CorvintVerb, changed_file, ranked
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.model import Answer, Query, path_key
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 
 DIRT = b"\n\n"  # a change in every language, and a meaning in none
 

@@ -10,7 +10,7 @@ from pytest_retrieval.arms.observed import HIT, MISS, UNKNOWN
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.arms.program import TIMEOUT, output_of
 from pytest_retrieval.model import Answer, Query
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 
 WITHHELD = "unsupported-conjunction"
 _OBSERVATIONS = {

@@ -14,7 +14,7 @@ from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.arms.program import TIMEOUT, Program, RefusalError, inherited_environment, output_of
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.model import UNRECORDED, Answer, Capabilities, Hit, Query, distinct
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from pytest_retrieval.snapshots.base import Snapshot
 
 TRACE = "CORVINT_BENCH_SNAPSHOT_TRACE"

@@ -13,7 +13,7 @@ from pytest_retrieval.arms.program import diagnostics, inherited_environment
 from pytest_retrieval.engines.description import Command, Description
 from pytest_retrieval.engines.trees import Corpus, IndexedTree
 from pytest_retrieval.errors import ArmError
-from pytest_retrieval.process import Completed, ProgramError, allowed_environment, run
+from pytest_retrieval.programs.process import Completed, ProgramError, allowed_environment, run
 
 OUTPUT_LIMIT = 64 << 20
 GRACE = 1.0

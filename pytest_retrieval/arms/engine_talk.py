@@ -15,10 +15,10 @@ from pytest_retrieval.arms.engine_calls import (
     folder,
     words,
 )
-from pytest_retrieval.dialogue import Dialogue
 from pytest_retrieval.engines.description import ONESHOT, Description
 from pytest_retrieval.errors import ArmError
-from pytest_retrieval.process import ProgramError
+from pytest_retrieval.programs.dialogue import Dialogue
+from pytest_retrieval.programs.process import ProgramError
 
 RESTARTS = 2  # of a persistent process on one tree: the third would be the end
 

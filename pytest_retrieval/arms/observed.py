@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeGuard, runtime_checkable
 
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 
 HIT, MISS, UNKNOWN = "OBSERVED_HIT", "OBSERVED_MISS", "UNKNOWN"
 

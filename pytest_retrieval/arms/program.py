@@ -28,7 +28,7 @@ from typing import ClassVar, Protocol, TypeGuard
 import orjson
 
 from pytest_retrieval.errors import ArmError, RetrievalError, UsageError
-from pytest_retrieval.process import OUTPUT_LIMIT, Completed, ProgramError, run
+from pytest_retrieval.programs.process import OUTPUT_LIMIT, Completed, ProgramError, run
 
 TIMEOUT = 120.0
 REFUSED = 2  # the exit status of a declared refusal
@@ -113,7 +113,7 @@ class Program:
         environment: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
     ) -> Completed:
-        """Run the program to its end under the bounds of :mod:`pytest_retrieval.process`.
+        """Run the program to its end under the bounds of :mod:`pytest_retrieval.programs.process`.
 
         ``environment`` is the whole environment; by default it is :func:`inherited_environment`.
 

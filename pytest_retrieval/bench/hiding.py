@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_retrieval.errors import RetrievalError, SnapshotError
-from pytest_retrieval.interrupts import postponed_interrupts
+from pytest_retrieval.programs.interrupts import postponed_interrupts
 
 _STORE, _INTRUDER = "store", "made-meanwhile"
 

@@ -45,8 +45,8 @@ class Role:
     def bench(self) -> BenchSession:
         """The state of this process, made at first use; from then on SIGTERM ends it as Ctrl-C does."""
         if BENCH not in self.config.stash:
-            from pytest_retrieval.interrupts import interrupted_by_sigterm
             from pytest_retrieval.plugin.session import BenchSession
+            from pytest_retrieval.programs.interrupts import interrupted_by_sigterm
 
             self._exits.enter_context(interrupted_by_sigterm())
             # A worker whose controller is gone fails before it comes to unconfigure.
@@ -139,7 +139,7 @@ class Role:
             self.close()
 
     def _remove_folder(self, path: Path) -> None:
-        from pytest_retrieval.interrupts import postponed_interrupts
+        from pytest_retrieval.programs.interrupts import postponed_interrupts
         from pytest_retrieval.snapshots.scratch import RunFolder
 
         with postponed_interrupts():
@@ -216,7 +216,7 @@ class Role:
         """
         if self.gathering is None:
             return (yield)
-        from pytest_retrieval.interrupts import postponed_interrupts
+        from pytest_retrieval.programs.interrupts import postponed_interrupts
 
         interrupts = []
         try:

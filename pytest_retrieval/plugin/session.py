@@ -21,7 +21,6 @@ from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.gates.grammar import check
-from pytest_retrieval.interrupts import postponed_interrupts
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_source, texts_of
@@ -29,6 +28,7 @@ from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
 from pytest_retrieval.plugin.searching import SearchCorpora, check_searches, search_groups
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
+from pytest_retrieval.programs.interrupts import postponed_interrupts
 from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
 from pytest_retrieval.snapshots.archive import member_shown

@@ -16,7 +16,7 @@ from typing import Any
 from pytest_retrieval.arms.observed import Call, encoded
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.model import Sample
-from pytest_retrieval.process import DIAGNOSTICS_LIMIT, OUTPUT_LIMIT
+from pytest_retrieval.programs.process import DIAGNOSTICS_LIMIT, OUTPUT_LIMIT
 from pytest_retrieval.report.escaped import escaped_json
 
 PROFILE = "corvint-retrieval-context-capture-v0"

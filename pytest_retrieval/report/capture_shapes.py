@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_retrieval.process import DIAGNOSTICS_LIMIT, OUTPUT_LIMIT
+from pytest_retrieval.programs.process import DIAGNOSTICS_LIMIT, OUTPUT_LIMIT
 from pytest_retrieval.report import capture_lines as lines
 from pytest_retrieval.report.capture_lines import (
     COLD,

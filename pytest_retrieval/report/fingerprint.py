@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_retrieval.arms.program import Program
-from pytest_retrieval.process import ProgramError, run
+from pytest_retrieval.programs.process import ProgramError, run
 from pytest_retrieval.report.stored import NOT_RUN
 
 DEPENDENCIES = ("numpy", "orjson", "pytest", "zstandard")

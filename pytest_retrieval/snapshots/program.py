@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_retrieval.errors import SnapshotError
-from pytest_retrieval.process import Completed, ProgramError, allowed_environment, run, stream
+from pytest_retrieval.programs.process import Completed, ProgramError, allowed_environment, run, stream
 
 TIMEOUT = 600.0
 HEX = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

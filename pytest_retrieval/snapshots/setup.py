@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_retrieval.datasets.corpora import CodeCorpus
 from pytest_retrieval.errors import SnapshotError
-from pytest_retrieval.process import ProgramError, allowed_environment, run
+from pytest_retrieval.programs.process import ProgramError, allowed_environment, run
 from pytest_retrieval.snapshots.checkout import changes, head_commit, is_checkout
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.program import Git, git_directory

@@ -15,7 +15,7 @@ from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.arms.packet import Packet
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.model import Query
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from tests.arms.corvint_support import paths, read, unasked_program, verb
 from tests.arms.support import snapshot_of
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_retrieval.arms.engine import EngineArm
 from pytest_retrieval.errors import ArmError
 from tests.arms.engine_support import JSON, ask, engine, home, paths, printed, python
-from tests.test_process import is_alive, wait_until_gone
+from tests.programs.test_process import is_alive, wait_until_gone
 
 SERVE = """
 import json, os, sys, time

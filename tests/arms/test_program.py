@@ -18,7 +18,7 @@ from pytest_retrieval.arms.program import (
     output_of,
 )
 from pytest_retrieval.errors import ArmError, UsageError
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 
 
 def ended(code: int, out: bytes = b"", err: bytes = b"", **flags: bool) -> Completed:

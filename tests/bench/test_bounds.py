@@ -19,9 +19,9 @@ from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.bounds import within
 from pytest_retrieval.bench.judge import Judge
 from pytest_retrieval.errors import ArmError
-from pytest_retrieval.interrupts import postponed_interrupts
 from pytest_retrieval.model import Capabilities, Query
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.interrupts import postponed_interrupts
+from pytest_retrieval.programs.process import run
 from tests.arms.support import snapshot_of
 from tests.bench.test_judge import FILES, SAMPLE
 

@@ -17,7 +17,7 @@ from pytest_retrieval.bench.judge import Outcome
 from pytest_retrieval.bench.latency import LatencyJudge, is_there
 from pytest_retrieval.errors import ArmError, SnapshotError, VoidError
 from pytest_retrieval.model import Answer, ArmRow, Capabilities, Hit, Query, Sample
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from pytest_retrieval.snapshots.base import Snapshot
 from tests.arms.support import snapshot_of
 from tests.bench.test_judge import SAMPLE

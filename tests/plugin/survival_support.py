@@ -44,7 +44,7 @@ from pathlib import Path
 import pytest
 
 from pytest_retrieval import Arm, Capabilities
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.process import run
 
 MARKS = Path(__file__).parent / "marks"
 

@@ -25,7 +25,7 @@ LIGHT = {
     "pytest_retrieval.plugin.role",
 }
 WITH_XDIST = {
-    "pytest_retrieval.interrupts",
+    "pytest_retrieval.programs.interrupts",
     "pytest_retrieval.plugin.scheduler",
     "pytest_retrieval.plugin.workers",
     "pytest_retrieval.snapshots",

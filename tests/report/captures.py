@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.model import Sample
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from pytest_retrieval.report.capture import Capture
 from pytest_retrieval.report.capture_lines import Descriptor, plan
 from pytest_retrieval.report.capture_place import CapturePlace

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.errors import ReportError, UsageError
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from pytest_retrieval.report.capture_lines import (
     Descriptor,
     Observation,

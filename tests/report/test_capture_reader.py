@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pytest_retrieval import cli
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.errors import UsageError
-from pytest_retrieval.process import Completed
+from pytest_retrieval.programs.process import Completed
 from pytest_retrieval.report import capture_lines
 from pytest_retrieval.report.capture_lines import footer_line
 from pytest_retrieval.report.capture_reader import examine, verify

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_retrieval.arms.program import Program
 from pytest_retrieval.errors import UsageError
-from pytest_retrieval.process import ProgramError
+from pytest_retrieval.programs.process import ProgramError
 from pytest_retrieval.report import fingerprint
 from pytest_retrieval.report.fingerprint import (
     DEPENDENCIES,

@@ -14,8 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_retrieval.groups import DRAIN, PIECE, Group, ProgramError, pump
-from pytest_retrieval.interrupts import postponed_interrupts
+from pytest_retrieval.programs.groups import DRAIN, PIECE, Group, ProgramError, pump
+from pytest_retrieval.programs.interrupts import postponed_interrupts
 
 GRACE = 2.0
 _TAIL = 4 << 10  # bytes of diagnostics that are kept: the last ones

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_retrieval.dialogue import Dialogue
-from pytest_retrieval.process import ProgramError, allowed_environment, run
-from tests.test_process import is_alive, wait_until_gone
+from pytest_retrieval.programs.dialogue import Dialogue
+from pytest_retrieval.programs.process import ProgramError, allowed_environment, run
+from tests.programs.test_process import is_alive, wait_until_gone
 
 LIMIT = 1 << 20
 

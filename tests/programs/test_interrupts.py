@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.interrupts import interrupted_by_sigterm, postponed_interrupts
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.interrupts import interrupted_by_sigterm, postponed_interrupts
+from pytest_retrieval.programs.process import run
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_an_interrupt_while_a_program_starts_ends_the_program(monkeypatch: pytes
             started.append(self)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("pytest_retrieval.groups.subprocess.Popen", Interrupted)
+    monkeypatch.setattr("pytest_retrieval.programs.groups.subprocess.Popen", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(["sleep", "300"], timeout=300)
     assert [process.returncode for process in started] == [-signal.SIGKILL]

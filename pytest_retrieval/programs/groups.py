@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_retrieval import guard
 from pytest_retrieval.errors import RetrievalError
-from pytest_retrieval.interrupts import postponed_interrupts
-from pytest_retrieval.strays import VARIABLE, end_strays, new_mark, remaining
+from pytest_retrieval.programs import guard
+from pytest_retrieval.programs.interrupts import postponed_interrupts
+from pytest_retrieval.programs.strays import VARIABLE, end_strays, new_mark, remaining
 
 DRAIN = 0.5
 PIECE = 1 << 18

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_retrieval import strays
+from pytest_retrieval.programs import strays
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_retrieval import corpora_cli
+from pytest_retrieval.commands import corpora as corpora_command
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--root", default=".", metavar="DIR", help="the tree: a folder, or as for --snapshot; default: here"
     )
     probing.add_argument("--corpus-name", metavar="NAME", help="a corpus of --corpora instead of --root")
-    corpora_cli.add_corpora(probing)
+    corpora_command.add_corpora(probing)
     probing.add_argument("--query", action="append", required=True, metavar="TEXT", help="may be repeated")
     probing.set_defaults(command=probe)
     actions.add_parser("list", help="the shipped descriptions").set_defaults(command=list_shipped)
@@ -77,7 +77,7 @@ def _tree(options: argparse.Namespace) -> tuple[Snapshot, dict[str, Corpus]]:
 
     if options.corpus_name is None:
         return _snapshot(options.root), {}
-    (corpus,) = corpora_cli.chosen(options, options.corpus_name)
+    (corpus,) = corpora_command.chosen(options, options.corpus_name)
     checked = check_corpus(corpus)
     if checked.faults or checked.skipped:
         raise UsageError("\n".join(checked.faults) or str(checked.skipped))

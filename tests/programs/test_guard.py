@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 TELLING = """
 import sys
 from pathlib import Path
-from pytest_retrieval import guard
+from pytest_retrieval.programs import guard
 def started(group, tell=guard.started):
     tell(group)
     Path(sys.argv[2]).write_text(str(group))
@@ -69,7 +69,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 def test_the_programs_of_a_killed_process_end_with_it(tmp_path: Path) -> None:
     pids, told = tmp_path / "pids", tmp_path / "told"
     script = f"""{TELLING}
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.process import run
 run(["true"], timeout=60)
 run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 """
@@ -86,7 +86,7 @@ def test_a_fork_that_lives_on_does_not_keep_the_programs_alive(tmp_path: Path) -
     pids, told, fork = tmp_path / "pids", tmp_path / "told", tmp_path / "fork"
     script = f"""{TELLING}
 import os, time
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.process import run
 run(["true"], timeout=60)
 if os.fork() == 0:
     Path(sys.argv[3]).write_text(str(os.getpid()))
@@ -105,7 +105,7 @@ def test_a_group_that_has_ended_is_not_touched_any_more() -> None:
     with subprocess.Popen(["sleep", "300"], start_new_session=True) as bystander:
         script = """
 import os, signal, sys
-from pytest_retrieval import guard
+from pytest_retrieval.programs import guard
 guard.started(int(sys.argv[1]))
 guard.ended(int(sys.argv[1]))
 os.kill(os.getpid(), signal.SIGKILL)
@@ -120,7 +120,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_process_that_starts_no_program_has_no_guard_and_one_that_ends_leaves_none() -> None:
     script = """
 import sys
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.process import run
 input()
 run(["true"], timeout=60)
 input()

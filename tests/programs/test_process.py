@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_retrieval.process import ProgramError, allowed_environment, run, stream
+from pytest_retrieval.programs.process import ProgramError, allowed_environment, run, stream
 
 
 def is_alive(pid: int) -> bool:
@@ -111,7 +111,7 @@ def test_the_environment_is_an_allow_list(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_interrupt_ends_the_group(tmp_path: Path) -> None:
     script = f"""
 import pathlib, signal
-from pytest_retrieval.process import run
+from pytest_retrieval.programs.process import run
 try:
     run(["sh", "-c", "sleep 300 & echo $! > {tmp_path}/pid; wait"], timeout=300)
 except KeyboardInterrupt:

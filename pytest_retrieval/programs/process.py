@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from pytest_retrieval.groups import (
+from pytest_retrieval.programs.groups import (
     ALLOWED,
     DRAIN,
     PIECE,

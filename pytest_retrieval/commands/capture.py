@@ -1,0 +1,27 @@
+"""``pytest-retrieval capture``: files of ``--retrieval-context-packets``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    capturing = commands.add_parser("capture", help="look at a file of --retrieval-context-packets")
+    actions = capturing.add_subparsers(required=True, metavar="ACTION")
+    verifying = actions.add_parser("verify", help="check that a capture is sound and complete")
+    verifying.add_argument("file", metavar="FILE", help="exit 0: sound, with the output of every call")
+    verifying.set_defaults(command=verify_capture)
+
+
+def verify_capture(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Say what a context capture holds, and whether it is sound and complete."""
+    from pytest_retrieval.report.capture_reader import verify
+
+    found = verify(Path(options.file))
+    sys.stderr.writelines(f"{options.file}: {fault}\n" for fault in found.faults)
+    sys.stdout.writelines(f"{line}\n" for line in found.summary())
+    return 0 if found.is_complete else 1

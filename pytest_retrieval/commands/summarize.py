@@ -1,0 +1,69 @@
+"""``pytest-retrieval summarize``: several reports become one."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_retrieval.errors import ReportError, UsageError
+from pytest_retrieval.report.distinct import same_file
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    merging = commands.add_parser(
+        "summarize", help="merge reports into one: summarize a.json b.json -o all.json"
+    )
+    merging.add_argument("report", nargs="+", metavar="REPORT", help="ours, or corvint-retrieval-bench/0")
+    merging.add_argument("-o", "--output", metavar="FILE", help="write the merged report to FILE")
+    merging.add_argument(
+        "--union", action="store_true", help="reports over different samples files, with different ids"
+    )
+    merging.add_argument(
+        "--format",
+        choices=("pytest-retrieval", "corvint"),
+        default="pytest-retrieval",
+        help="the profile of FILE; corvint is that of the original bench",
+    )
+    merging.add_argument(
+        "--gate",
+        action="append",
+        default=[],
+        metavar="GATE",
+        help="judge the merged report: 'grep: errors == 0'",
+    )
+    merging.set_defaults(command=summarize)
+
+
+def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Merge reports into one table, one file, and verdicts."""
+    from pytest_retrieval.gates import grammar, verdict
+    from pytest_retrieval.report import corvint_writer, table, write
+    from pytest_retrieval.report.merge import merge
+    from pytest_retrieval.report.place import check_replaceable
+    from pytest_retrieval.report.read import read_report
+
+    gates = [grammar.parse(text) for text in options.gate]
+    paths = [Path(text) for text in options.report]
+    output = None if options.output is None else Path(options.output)
+    if options.format == "corvint" and output is None:
+        raise UsageError("--format corvint says how the file of -o is written; give one")
+    if output is not None and any(same_file(output, path) for path in paths):
+        raise UsageError(f"-o {output}: this is one of the reports to merge; name another file")
+    if output is not None:
+        check_replaceable(output)
+    try:
+        report = merge([read_report(path) for path in paths], union=options.union)
+        report = report.with_gates(found.record() for found in verdict.judge(report.head, gates))
+        if output is not None:
+            written = corvint_writer.chunks(report) if options.format == "corvint" else report.chunks()
+            write.write_report(output, written)
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    width = shutil.get_terminal_size().columns
+    lines = table.render(report.head, width, None if output is None else str(output))
+    sys.stdout.writelines(f"{table.plain(line)}\n" for line in lines)
+    return 0 if all(gate["status"] in ("passed", "undecided") for gate in report.head["gates"]) else 1

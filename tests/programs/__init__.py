@@ -1,0 +1,1 @@
+"""The tests of starting programs and of what they leave behind."""
