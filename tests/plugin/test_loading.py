@@ -25,6 +25,7 @@ LIGHT = {
     "pytest_retrieval.plugin.role",
 }
 WITH_XDIST = {
+    "pytest_retrieval.programs",
     "pytest_retrieval.programs.interrupts",
     "pytest_retrieval.plugin.scheduler",
     "pytest_retrieval.plugin.workers",

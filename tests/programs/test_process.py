@@ -117,7 +117,7 @@ try:
 except KeyboardInterrupt:
     raise SystemExit(42)
 """
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     caller = subprocess.Popen([sys.executable, "-c", script], cwd=root, env={**os.environ, "PYTHONPATH": "."})
     pid_file = tmp_path / "pid"
     for _ in range(500):
