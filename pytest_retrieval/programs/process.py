@@ -26,6 +26,7 @@ from pytest_retrieval.programs.groups import (
     Group,
     ProgramError,
     Sink,
+    Usage,
     allowed_environment,
     move,
     pump,
@@ -35,7 +36,17 @@ from pytest_retrieval.programs.groups import (
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
 
-__all__ = ["ALLOWED", "DRAIN", "Completed", "ProgramError", "Stream", "allowed_environment", "run", "stream"]
+__all__ = [
+    "ALLOWED",
+    "DRAIN",
+    "Completed",
+    "ProgramError",
+    "Stream",
+    "Usage",
+    "allowed_environment",
+    "run",
+    "stream",
+]
 
 OUTPUT_LIMIT = 8 << 20
 DIAGNOSTICS_LIMIT = 64 << 10
@@ -48,7 +59,8 @@ class Completed:
 
     ``returncode`` is negative for a signal, as in :mod:`subprocess`. A program whose standard output
     passes its bound is ended there (``stdout_truncated``); diagnostics beyond theirs are only discarded.
-    ``left_behind`` counts the processes that a traced program left when it ended by itself.
+    ``left_behind`` counts the processes that a traced program left when it ended by itself. ``usage`` is what
+    a metered one used, None where that could not be told.
     """
 
     returncode: int
@@ -59,6 +71,7 @@ class Completed:
     timed_out: bool
     wall: float
     left_behind: int = 0
+    usage: Usage | None = None
 
 
 def run(
@@ -72,19 +85,21 @@ def run(
     stderr_limit: int = DIAGNOSTICS_LIMIT,
     grace: float = GRACE,
     traced: bool = False,
+    metered: bool = False,
 ) -> Completed:
     """Run ``argv`` to its end, or for ``timeout`` seconds, and return what it said.
 
     After ``timeout`` the group gets TERM, and KILL ``grace`` seconds later, so the call returns within
     ``timeout + grace`` and a bounded drain. ``environment`` is the whole environment of the program;
     by default it is :func:`allowed_environment`. All processes of a ``traced`` program are ended, also those
-    that left its group.
+    that left its group. Of a ``metered`` one, whose first word must be a whole path, it is told how much
+    memory it needed, and ``wall`` is its own time.
 
     Raises:
         ProgramError: the program cannot be started.
     """
     started = time.monotonic()
-    with running(argv, cwd, stdin, environment, traced=traced) as group:
+    with running(argv, cwd, stdin, environment, traced=traced, metered=metered) as group:
         out, err = Sink(stdout_limit), Sink(stderr_limit)
         sinks = {group.stdout: out, group.stderr: err}
         ended = pump(group, sinks, started + timeout, stop_at=out)
@@ -97,6 +112,7 @@ def run(
             pump(group, sinks, time.monotonic() + grace)
             wall = time.monotonic() - started
         code = group.finish(sinks)
+        usage = group.usage()
     return Completed(
         code,
         bytes(out.data),
@@ -104,8 +120,9 @@ def run(
         out.truncated,
         err.truncated,
         timed_out,
-        wall,
+        wall if usage is None else usage.wall,
         left_behind,
+        usage,
     )
 
 
