@@ -86,6 +86,7 @@ def run(
     grace: float = GRACE,
     traced: bool = False,
     metered: bool = False,
+    overflow_ends: bool = True,
 ) -> Completed:
     """Run ``argv`` to its end, or for ``timeout`` seconds, and return what it said.
 
@@ -93,7 +94,8 @@ def run(
     ``timeout + grace`` and a bounded drain. ``environment`` is the whole environment of the program;
     by default it is :func:`allowed_environment`. All processes of a ``traced`` program are ended, also those
     that left its group. Of a ``metered`` one, whose first word must be a whole path, it is told how much
-    memory it needed, and ``wall`` is its own time.
+    memory it needed, and ``wall`` is its own time. Where no ``overflow_ends`` it, a program that says too
+    much goes on, and what is beyond the bound is forgotten.
 
     Raises:
         ProgramError: the program cannot be started.
@@ -102,8 +104,8 @@ def run(
     with running(argv, cwd, stdin, environment, traced=traced, metered=metered) as group:
         out, err = Sink(stdout_limit), Sink(stderr_limit)
         sinks = {group.stdout: out, group.stderr: err}
-        ended = pump(group, sinks, started + timeout, stop_at=out)
-        timed_out = not ended and not out.truncated
+        ended = pump(group, sinks, started + timeout, stop_at=out if overflow_ends else None)
+        timed_out = not ended and not (overflow_ends and out.truncated)
         wall, left_behind = time.monotonic() - started, 0
         if ended:
             left_behind = group.left_behind()

@@ -54,6 +54,12 @@ def test_a_program_that_writes_without_end_is_ended_at_the_bound() -> None:
     assert not done.timed_out
 
 
+def test_output_beyond_the_bound_may_be_only_discarded() -> None:
+    done = run(["sh", "-c", "yes | head -c 300000; exit 4"], timeout=60, stdout_limit=10, overflow_ends=False)
+    assert done.stdout == b"y\ny\ny\ny\ny\n"
+    assert (done.returncode, done.stdout_truncated, done.timed_out) == (4, True, False)
+
+
 def test_diagnostics_beyond_their_bound_are_only_discarded() -> None:
     done = run(["sh", "-c", "yes | head -c 300000 >&2; echo done"], timeout=60, stderr_limit=10)
     assert done.stdout == b"done\n"
