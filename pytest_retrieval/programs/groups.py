@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_retrieval.errors import RetrievalError
@@ -20,6 +23,7 @@ from pytest_retrieval.programs.strays import VARIABLE, end_strays, new_mark, rem
 DRAIN = 0.5
 PIECE = 1 << 18
 _TICK = 0.05
+_METER = Path(__file__).with_name("meter.py")
 
 #: What a program sees of the caller's environment unless it is told otherwise.
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
@@ -27,6 +31,18 @@ ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "LC_CT
 
 class ProgramError(RetrievalError):
     """A program that could not be started, ran out of time, or ended badly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a metered program used: ``peak`` and ``tree`` in bytes as :mod:`.meter` tells them, and seconds.
+
+    ``tree`` is None where a machine does not tell.
+    """
+
+    peak: int
+    tree: int | None
+    wall: float
 
 
 def allowed_environment(
@@ -60,12 +76,13 @@ def running(
     environment: Mapping[str, str] | None,
     *,
     traced: bool = False,
+    metered: bool = False,
 ) -> Iterator[Group]:
     """Start a program; its group is ended when the ``with`` block is left in any way."""
     group = None
     try:
         with postponed_interrupts():  # one in the middle of the start would leave a program that nobody ends
-            group = Group(argv, cwd, stdin, environment, traced=traced)
+            group = Group(argv, cwd, stdin, environment, traced=traced, metered=metered)
         yield group
     finally:
         if group is not None:
@@ -76,7 +93,8 @@ class Group:
     """A started program and its process group.
 
     ``open_input`` leaves its standard input open, as the descriptor ``stdin``, for who writes to it later.
-    The processes of a ``traced`` program are found and ended even where they left its group.
+    The processes of a ``traced`` program are found and ended even where they left its group. A ``metered``
+    one is started by a process that tells how much memory it needed; its first word is a whole path.
     """
 
     def __init__(
@@ -88,13 +106,22 @@ class Group:
         *,
         open_input: bool = False,
         traced: bool = False,
+        metered: bool = False,
     ) -> None:
         self._mark = new_mark() if traced else None
         variables = dict(environment) if environment is not None else allowed_environment()
         if self._mark is not None:
             variables[VARIABLE] = self._mark
+        self._usage: int | None = None
         # A file instead of a pipe: no writer that could block, and no thread.
         with contextlib.ExitStack() as stack:
+            told: tuple[int, ...] = ()
+            words = list(argv)
+            if metered:
+                self._usage, writing = os.pipe()
+                stack.callback(os.close, writing)
+                told = (writing,)
+                words = [sys.executable, "-I", "-S", str(_METER), str(writing), *words]
             given = subprocess.PIPE if open_input else subprocess.DEVNULL
             if stdin is not None:
                 file = stack.enter_context(tempfile.TemporaryFile())
@@ -103,7 +130,7 @@ class Group:
                 given = file.fileno()
             try:
                 self.process = subprocess.Popen(
-                    argv,
+                    words,
                     cwd=cwd,
                     env=variables,
                     stdin=given,
@@ -111,8 +138,10 @@ class Group:
                     stderr=subprocess.PIPE,
                     start_new_session=True,
                     bufsize=0,
+                    pass_fds=told,
                 )
             except (OSError, ValueError) as error:
+                self._close_usage()
                 reason = getattr(error, "strerror", None) or str(error)
                 raise ProgramError(f"cannot start {_shown(argv[0])}: {reason}") from error
         guard.started(self.process.pid)
@@ -134,6 +163,29 @@ class Group:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+        self._close_usage()
+
+    def usage(self) -> Usage | None:
+        """What the metered program used; None unless it ended by itself. Once it is finished.
+
+        Raises:
+            ProgramError: it could not be started.
+        """
+        if self._usage is None:
+            return None
+        os.set_blocking(self._usage, False)
+        try:
+            told = json.loads(os.read(self._usage, PIECE))
+        except (OSError, ValueError):
+            return None
+        if "error" in told:
+            raise ProgramError(f"cannot start {self.name}: {told['error']}")
+        return Usage(**told)
+
+    def _close_usage(self) -> None:
+        descriptor, self._usage = self._usage, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def left_behind(self) -> int:
         """How many processes a traced program left at its end; those that are just ending do not count."""
