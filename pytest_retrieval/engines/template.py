@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_retrieval.errors import closest
@@ -44,8 +44,8 @@ class Template:
         return "".join(part if isinstance(part, str) else _value(part, values) for part in self.parts)
 
 
-def parse_template(text: str) -> Template:
-    """The template that ``text`` is.
+def parse_template(text: str, known: Sequence[str] = FIELDS) -> Template:
+    """The template that ``text`` is; ``known`` are the fields that this kind of description has.
 
     Raises:
         ValueError: an action is no plain field, a field is unknown, or braces are not closed.
@@ -53,7 +53,7 @@ def parse_template(text: str) -> Template:
     parts: list[str | Field] = []
     end = 0
     for action in _ACTION.finditer(text):
-        parts += [text[end : action.start()], _field(action)]
+        parts += [text[end : action.start()], _field(action, known)]
         end = action.end()
     parts.append(text[end:])
     if any(isinstance(part, str) and "{{" in part for part in parts):
@@ -61,26 +61,27 @@ def parse_template(text: str) -> Template:
     return Template(text, tuple(part for part in parts if part))
 
 
-def _field(action: re.Match[str]) -> Field:
+def _field(action: re.Match[str], known: Sequence[str]) -> Field:
     found = _FIELD.fullmatch(action[1])
     if found is None:
         bare = action[1].strip()
-        hint = f"; did you mean {{{{.{bare}}}}}?" if bare in FIELDS else ""
+        hint = f"; did you mean {{{{.{bare}}}}}?" if bare in known else ""
         raise ValueError(
             f"unsupported template action {action[0]!r:.80}{hint} (only plain fields are read, such as "
-            "{{.Root}}, and {{json .Query}})"
+            f"{{{{.{known[0]}}}}}, and {{{{json .{known[0]}}}}} for a JSON text)"
         )
     name = found[2]
-    if name not in FIELDS:
-        known = ", ".join(f".{field}" for field in FIELDS)
-        raise ValueError(f"unknown template field {{{{.{name}}}}}{_closest_field(name)} (known: {known})")
+    if name not in known:
+        listed = ", ".join(f".{field}" for field in known)
+        near = _closest_field(name, known)
+        raise ValueError(f"unknown template field {{{{.{name}}}}}{near} (known: {listed})")
     return Field(name, quoted=found[1] is not None)
 
 
-def _closest_field(name: str) -> str:
+def _closest_field(name: str, known: Sequence[str]) -> str:
     """The nearest field: letter case first, for it is the likeliest slip."""
-    same = [field for field in FIELDS if field.lower() == name.lower()]
-    return f"; did you mean {same[0]!r}?" if same else closest(name, FIELDS)
+    same = [field for field in known if field.lower() == name.lower()]
+    return f"; did you mean {same[0]!r}?" if same else closest(name, known)
 
 
 def _value(field: Field, values: Mapping[str, str]) -> str:
