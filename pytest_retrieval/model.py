@@ -12,6 +12,8 @@ from typing import Any
 
 NO_CACHE = "NOT_APPLICABLE"  # the cache state of an arm that has nothing to be cached
 UNRECORDED = "UNRECORDED"  # one that was not looked at
+NOT_OBSERVED = "NOT_OBSERVED"  # what nobody measured, never 0
+NOT_APPLICABLE = "NOT_APPLICABLE"  # what has no meaning where it stands
 CONTEXTBENCH, SWEBENCH, LOCBENCH = "contextbench", "swebench", "locbench"  # tasks with measures of their own
 CODESEARCH = "codesearch"  # the task whose samples have ``searched``
 
@@ -216,7 +218,8 @@ class ArmRow:
     for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
     are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``index_seconds`` and
     ``index_bytes`` are what an index cost, where the arm tells. ``place`` is where in its own code the arm
-    raised what is its fault, for whoever looks at the run and no report.
+    raised what is its fault, for whoever looks at the run and no report. ``rest`` is the ranking beyond the
+    limit, as far as the arm told it.
     """
 
     ranked: tuple[str, ...] = ()
@@ -238,6 +241,7 @@ class ArmRow:
     index_seconds: float | None = None
     index_bytes: int | None = None
     place: str | None = None
+    rest: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def error(self) -> str | None:

@@ -14,6 +14,7 @@ PACKAGE = Path(pytest_retrieval.__file__).parent
 FLOORS = {
     "plugin": 5,
     "bench": 4,
+    "trial": 4,
     "report": 3,
     "gates": 3,
     "arms": 2,

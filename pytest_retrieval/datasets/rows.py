@@ -19,8 +19,8 @@ MAX_LINE = 4 * 1024 * 1024
 MAX_DEPTH = 200  # far below any interpreter's recursion limit, so that one file loads alike everywhere
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
-_REPO = re.compile(r"(?!\.{1,2}/|-)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
+LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+REPO = re.compile(r"(?!\.{1,2}/|-)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 
 
 class RowError(ValueError):
@@ -36,7 +36,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
     if len(line) > MAX_LINE:
         raise RowError(f"larger than 4 MiB ({len(line)} bytes); a row must be smaller")
     try:
-        row = _DECODER.decode(line.decode("utf-8"))
+        row = DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise RowError(f"not UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
     except json.JSONDecodeError as error:
@@ -81,7 +81,7 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, RowError) else "too deep, or a number too long"
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 
 
 def _deeper(value: object, levels: int) -> bool:
@@ -199,7 +199,7 @@ class Row:
         value = self.values.get(field)
         if isinstance(value, str):
             try:
-                value = _DECODER.decode(value)
+                value = DECODER.decode(value)
             except (ValueError, RecursionError) as error:
                 self.fault(field, f"not the JSON text of a list ({_reason(error)}); {hint}")
                 return []
@@ -220,7 +220,7 @@ class Row:
 
     def repo(self, value: str) -> str:
         """``value`` if it can be a repository's name and part of a path, else a fault."""
-        if value and not _REPO.fullmatch(value):
+        if value and not REPO.fullmatch(value):
             self.fault("repo", f"{value[:80]!a} is not OWNER/NAME of letters, digits, '.', '_' and '-'")
         return value
 
@@ -229,7 +229,7 @@ class Row:
         if not value or _COMMIT.fullmatch(value):
             return value
         allowed = self.labels is True or (not isinstance(self.labels, bool) and value in self.labels)
-        if not (allowed and _LABEL.fullmatch(value)):
+        if not (allowed and LABEL.fullmatch(value)):
             self.fault(
                 "base_commit",
                 f"{value[:80]!a} is not 40 or 64 lower-case hex digits; write the whole commit"
