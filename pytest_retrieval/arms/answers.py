@@ -52,7 +52,8 @@ def settle(
     first = {hit.path: hit for hit in reversed(every)}
     distinct = [first[path] for path in dict.fromkeys(hit.path for hit in every)]
     given = set(query.given)
-    hits = tuple(hit for hit in distinct if hit.path not in given)[: query.limit]
+    askable = tuple(hit for hit in distinct if hit.path not in given)
+    hits = askable[: query.limit]
     kept = {hit.path for hit in hits}
     return replace(
         row,
@@ -62,6 +63,7 @@ def settle(
         top_score=_number(answer.top_score, "top_score"),
         duplicates=0 if query.spans and query.per_file > 1 else len(every) - len(distinct),
         unknown=sum(hit.path not in snapshot for hit in hits),
+        rest=tuple(hit.path for hit in askable[query.limit :]),
     )
 
 

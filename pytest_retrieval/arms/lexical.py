@@ -55,6 +55,10 @@ class LexicalArm(Arm):
         shown = tuple(hit for file in hits for hit in self._shown(file, query)) if query.spans else hits
         return Answer(hits=shown, top_score=hits[0].score if hits else None, abstained=not hits)
 
+    def rank_all(self, query: Query) -> Iterable[str]:
+        """The paths of every file with a score, best first."""
+        return (self.index.paths[row] for row, _ in self.scored(query))
+
     def diagnose(self, query: Query, gold: Gold) -> str:
         """The rank of the file that was missed, and the lines of it that would have been shown."""
         if gold.path not in self.index.paths:

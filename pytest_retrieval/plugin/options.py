@@ -98,6 +98,20 @@ OPTIONS = (
         "FILE",
     ),
     Option(
+        "html",
+        "Also write the report as one self-contained HTML page. Implies --retrieval-explain.",
+        "FILE",
+        short=False,
+    ),
+    Option(
+        "explain",
+        "Keep in the report what explains a missed gold file: the beginning of the query, hard negatives, "
+        "gold files' sizes and terms, and their ranks beyond k where an arm tells them.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
         "gate",
         "What must hold, as 'ARM [- ARM] [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; "
         "may be given several times.",

@@ -75,6 +75,8 @@ class Settings:
     registration: Path | None
     overwrite: bool
     capture: Path | None
+    html: Path | None
+    explain: bool
 
 
 def read_settings(config: pytest.Config, run_path: Path) -> Settings:
@@ -133,6 +135,8 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         registration=_registration(config, report),
         overwrite=options.flag(config, "overwrite"),
         capture=_optional_path(config, "context-packets"),
+        html=_optional_path(config, "html"),
+        explain=options.flag(config, "explain") or options.value(config, "html") is not None,
     )
 
 

@@ -160,6 +160,8 @@ def _joined(before: Detail, after: Detail) -> Detail:
         joined["metrics"][label] = after["metrics"].get(label, {})
     if "ceiling" not in before:
         joined.update((name, after[name]) for name in _REACHED if name in after)
+    if "explain" in after and "gold" not in before.get("explain", {}):
+        joined["explain"] = after["explain"]
     if "lines" in after:
         joined["lines"] = {**before.get("lines", {}), **after["lines"]}
     if before["row"] is None:

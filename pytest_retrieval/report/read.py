@@ -65,6 +65,12 @@ _searched = record(
     }
 )
 
+_held = record(
+    {"bytes": count},
+    {"binary": flag, "unsearched": flag, "holds": count, "held": list_of(text), "lacking": list_of(text)},
+)
+_explain = record({"query": text, "terms": count}, {"negatives": _paths, "gold": map_of(_held)})
+
 _answer = record(
     {"ranked": _paths, "abstained": flag, "cache_state": text},
     {
@@ -83,6 +89,7 @@ _answer = record(
         "nearest": text,
         "file_only": flag,
         "slots": record({"0": _slots}, dict.fromkeys(("1", "2", "3"), _slots)),
+        "beyond": record({"of": count, "ranks": map_of(_line)}),
     },
 )
 _detail = record(
@@ -116,6 +123,7 @@ _detail = record(
         "gold_symbols": list_of(text),
         "lines": map_of(count),
         "codesearch": _searched,
+        "explain": _explain,
     },
 )
 _object: Shape = map_of(anything)
