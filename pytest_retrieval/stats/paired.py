@@ -48,9 +48,7 @@ def compare(
     Without samples the result is ``{"n": 0, "state": "NOT_RUN"}``. Raises ValueError for arguments of
     different lengths and for values that are not finite.
     """
-    a, b = _column(values_a, len(repositories)), _column(values_b, len(repositories))
-    if len(clusters) != len(repositories):
-        raise ValueError(f"{len(clusters)} clusters for {len(repositories)} samples")
+    a, b = _columns(values_a, values_b, clusters, repositories)
     if not len(a):
         return {"n": 0, "state": "NOT_RUN"}
     differences = a - b
@@ -62,11 +60,44 @@ def compare(
         **_interval(bootstrap.ends(means)),
         "cluster": _cluster_interval(differences, groups, means, stream_name),
         "p": half_away(_p_value(differences, groups, stream_name)),
+        **_counts(a, b),
+        **_detectable(differences, groups),
+        **_by_repository(differences, repositories),
+    }
+
+
+def over_units(
+    values_a: ArrayLike,
+    values_b: ArrayLike,
+    clusters: Sequence[str | None],
+    repositories: Sequence[str],
+    stream_name: tuple[str, ...],
+) -> dict[str, Any]:
+    """The part of :func:`compare` that speaks of the unit alone, number for number, at less work.
+
+    ``n``, ``mean``, ``cluster``, ``p``, ``wins``, ``losses`` and ``ties``. Raises ValueError without samples.
+    """
+    a, b = _columns(values_a, values_b, clusters, repositories)
+    if not len(a):
+        raise ValueError("no sample to compare")
+    differences = a - b
+    groups = choose_clusters(clusters, repositories)
+    by_sample = groups.unit == "sample" and groups.count > 1
+    means = bootstrap.resampled_means(differences, Stream(*stream_name, "samples")) if by_sample else a
+    return {
+        "n": len(a),
+        "mean": half_away(_mean(differences)),
+        "cluster": _cluster_interval(differences, groups, means, stream_name),
+        "p": half_away(_p_value(differences, groups, stream_name)),
+        **_counts(a, b),
+    }
+
+
+def _counts(a: Floats, b: Floats) -> dict[str, int]:
+    return {
         "wins": int(np.count_nonzero(a > b)),
         "losses": int(np.count_nonzero(a < b)),
         "ties": int(np.count_nonzero(a == b)),
-        **_detectable(differences, groups),
-        **_by_repository(differences, repositories),
     }
 
 
@@ -112,6 +143,17 @@ def _by_repository(differences: Floats, repositories: Sequence[str]) -> dict[str
 
 def _mean(values: Floats) -> float:
     return fsum(values.tolist()) / len(values)
+
+
+def _columns(
+    values_a: ArrayLike,
+    values_b: ArrayLike,
+    clusters: Sequence[str | None],
+    repositories: Sequence[str],
+) -> tuple[Floats, Floats]:
+    if len(clusters) != len(repositories):
+        raise ValueError(f"{len(clusters)} clusters for {len(repositories)} samples")
+    return _column(values_a, len(repositories)), _column(values_b, len(repositories))
 
 
 def _column(values: ArrayLike, length: int) -> Floats:
