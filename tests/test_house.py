@@ -15,6 +15,7 @@ FLOORS = {
     "plugin": 5,
     "bench": 4,
     "trial": 4,
+    "history": 4,
     "report": 3,
     "gates": 3,
     "arms": 2,

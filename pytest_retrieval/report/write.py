@@ -16,14 +16,14 @@ from pytest_retrieval.snapshots.paths import OWN_FOLDER
 _NOT_SUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # some file systems cannot sync a directory
 
 
-def write_report(path: Path, chunks: Iterable[bytes]) -> None:
+def write_report(path: Path, chunks: Iterable[bytes], what: str = "the report") -> None:
     """Replace ``path`` by the joined ``chunks`` and one line feed, atomically and durably.
 
-    A symbolic link is written through; the mode is what the umask gives. Raises ReportError when the file
-    cannot be written; the old one is then still there, and nothing else is left.
+    A symbolic link is written through; the mode is what the umask gives. Raises ReportError, naming the file
+    by ``what`` it is, when it cannot be written; the old one is then still there, and nothing else is left.
     """
-    with _explained(path):
-        target = _target(path)
+    with _explained(path, what):
+        target = _target(path, what)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
         try:
             _fill(temporary, chunks)
@@ -58,25 +58,25 @@ def default_report(root: Path) -> Path:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, what: str = "the report") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ReportError(f"cannot write the report {path}: {error.strerror or error}") from error
+        raise ReportError(f"cannot write {what} {path}: {error.strerror or error}") from error
 
 
-def _target(path: Path) -> Path:
+def _target(path: Path, what: str = "the report") -> Path:
     """The file that ``path`` names after links, which is absent or a regular file."""
     target = Path(os.path.realpath(path))
     try:
         mode = target.lstat().st_mode
     except FileNotFoundError:
         if not target.parent.is_dir():
-            raise ReportError(f"cannot write the report {path}: {target.parent} is not a folder") from None
+            raise ReportError(f"cannot write {what} {path}: {target.parent} is not a folder") from None
         return target
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
-        raise ReportError(f"cannot write the report {path}: it is {kind}")
+        raise ReportError(f"cannot write {what} {path}: it is {kind}")
     return target
 
 

@@ -1,0 +1,1 @@
+"""Tasks from the history of a repository: its commits say which files belong together."""
