@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib import import_module
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,9 @@ import pytest
 
 from pytest_retrieval import __version__
 from pytest_retrieval.arms.pairs import default_pairs
-from pytest_retrieval.bench.judge import Outcome
 from pytest_retrieval.errors import ReportError, RetrievalError
-from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.plugin.plan import Plan
-from pytest_retrieval.report import build, canonical, journal, write
+from pytest_retrieval.report import canonical, journal, write
 from pytest_retrieval.report.fingerprint import load_average
 from pytest_retrieval.report.place import partial_path
 from pytest_retrieval.report.rescue import rescue
@@ -34,8 +33,10 @@ from pytest_retrieval.report.rescue import rescue
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_retrieval.bench.judge import Outcome
     from pytest_retrieval.plugin.records import Records
     from pytest_retrieval.plugin.session import BenchSession
+    from pytest_retrieval.report.build import Report
 
 ATTRIBUTE = "retrieval_outcome"
 
@@ -146,6 +147,8 @@ class Gathering:
             report = self.bench.report_path()
             self._journal = journal.Journal(report)
             self._journal.start({"version": __version__})
+            # Early, while the workers are busy: what makes the report takes a tenth of a second to import.
+            import_module("pytest_retrieval.report.build")
         return self._journal
 
     def _whereabouts(self) -> str:
@@ -187,10 +190,13 @@ class Gathering:
         self._opened().publish()
         return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"
 
-    def _built(self) -> build.Report:
+    def _built(self) -> Report:
         """The report with its verdicts, and what else makes the run fail."""
+        from pytest_retrieval.gates.verdict import judge
+        from pytest_retrieval.report.build import build
+
         facts: dict[str, Any] = {}
-        report = build.build(self._header(facts), self._details(facts))
+        report = build(self._header(facts), self._details(facts))
         settings, judged = self.bench.settings, len(self.plan.chosen)
         if settings.tolerance is not None and not settings.tolerance.allows(self._faulty, judged):
             self.troubles.append(

@@ -15,21 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval import resources
-from pytest_retrieval.bench.judge import Judge, Outcome, Witness
-from pytest_retrieval.bench.latency import LatencyJudge
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
-from pytest_retrieval.gates.grammar import check
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_source, texts_of
 from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
-from pytest_retrieval.plugin.searching import SearchCorpora, check_searches, search_groups
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
 from pytest_retrieval.programs.interrupts import postponed_interrupts
-from pytest_retrieval.report.summaries import known_groups
 from pytest_retrieval.report.write import check_writable, default_report
 from pytest_retrieval.snapshots.archive import member_shown
 from pytest_retrieval.snapshots.base import Snapshot
@@ -40,6 +35,9 @@ from pytest_retrieval.store.store import Store
 
 if TYPE_CHECKING:
     import pytest
+
+    from pytest_retrieval.bench.judge import Judge, Outcome, Witness
+    from pytest_retrieval.plugin.searching import SearchCorpora
 
 SEARCHED = "codesearch"  # where a catalog's corpora would be named
 NOTICE = "store-notice"  # in the run's folder
@@ -84,7 +82,11 @@ class BenchSession:
         """The grading loop over the chosen arms; arms are built at their first query."""
         settings = self.settings
         if settings.snapshot_latency:
+            from pytest_retrieval.bench.latency import LatencyJudge
+
             return LatencyJudge(settings.arms, settings.limit, self.roster.observed, self.witness)
+        from pytest_retrieval.bench.judge import Judge
+
         return Judge(settings.arms, settings.limit, self.witness)
 
     @cached_property
@@ -104,11 +106,9 @@ class BenchSession:
         said = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         if "roster" in self.__dict__:
             said += self.roster.notices
-        judge = self.__dict__.get("judge")
-        if isinstance(judge, LatencyJudge) and judge.differing:
-            said.append(
-                f"snapshot latency: {judge.differing} matched calls differ in some byte of their output"
-            )
+        differing = getattr(self.__dict__.get("judge"), "differing", 0)
+        if differing:
+            said.append(f"snapshot latency: {differing} matched calls differ in some byte of their output")
         return said
 
     def _notice(self, line: str) -> None:
@@ -157,13 +157,25 @@ class BenchSession:
             if other != nodeid:
                 raise UsageError(f"{other} and {nodeid} judge one sample; do not parametrize a suite further")
         tasks, settings = sorted(plan.tasks), self.settings
-        check_searches(plan)
+        if plan.refused:
+            from pytest_retrieval.plugin.searching import check_searches
+
+            check_searches(plan)
         for task in settings.tasks:
             if task not in plan.tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
+        if settings.gates:
+            self._check_gates(plan)
+
+    def _check_gates(self, plan: Plan) -> None:
+        from pytest_retrieval.gates.grammar import check
+        from pytest_retrieval.plugin.searching import search_groups
+        from pytest_retrieval.report.summaries import known_groups
+
+        settings = self.settings
         labels = [arm.label for arm in settings.arms]
-        groups = (*known_groups(tasks), *search_groups(plan))
+        groups = (*known_groups(sorted(plan.tasks)), *search_groups(plan))
         for gate in settings.gates:
             check(gate, arms=labels, groups=groups, limit=settings.limit)
 
@@ -247,6 +259,8 @@ class BenchSession:
     @cached_property
     def _corpora(self) -> SearchCorpora:
         """The code-search corpora that suites ask for."""
+        from pytest_retrieval.plugin.searching import SearchCorpora
+
         return SearchCorpora(self)
 
     @property

@@ -87,7 +87,6 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     from pytest_retrieval.arms.engine_home import EngineHome
     from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import parse_arms
-    from pytest_retrieval.gates import grammar, sets
     from pytest_retrieval.snapshots.sources import rebase
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
@@ -106,11 +105,6 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     typed = options.values(config, "arms")
     arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
     labels = [arm.label for arm in arms]
-    gates = tuple(
-        grammar.check(gate, arms=labels, groups=None, limit=limit)
-        for text in options.values(config, "gate")
-        for gate in sets.expand(text)
-    )
     maximum = options.value(config, "max-samples")
     report = _optional_path(config, "report")
     return Settings(
@@ -126,7 +120,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
         report=report,
-        gates=gates,
+        gates=_gates(options.values(config, "gate"), labels, limit),
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
         store=store,
@@ -138,6 +132,15 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         html=_optional_path(config, "html"),
         explain=options.flag(config, "explain") or options.value(config, "html") is not None,
     )
+
+
+def _gates(texts: tuple[str, ...], labels: list[str], limit: int) -> tuple[Gate, ...]:
+    if not texts:  # what gates can be of opens half of the house
+        return ()
+    from pytest_retrieval.gates import grammar, sets
+
+    found = (gate for text in texts for gate in sets.expand(text))
+    return tuple(grammar.check(gate, arms=labels, groups=None, limit=limit) for gate in found)
 
 
 def _engines(config: pytest.Config, home: EngineHome) -> Prefix:

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from pytest_retrieval import __version__
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.model import path_key
@@ -150,7 +148,7 @@ def encoded(tree: Tree) -> bytes:
     flags = [(_IS_TEXT if file.text else 0) | (_IS_CUT if file.path in tree.cut else 0) for file in files]
     facts = {"count": len(files), "view": tree.view, "version": tree.version, "dropped": tree.dropped or {}}
     head = json.dumps(facts).encode()
-    sizes = np.fromiter((file.size for file in files), "<u8", len(files)).tobytes()
+    sizes = struct.pack(f"<{len(files)}Q", *(file.size for file in files))
     digests = bytes.fromhex("".join(file.digest for file in files))
     # No path holds a NUL.
     paths = b"\0".join(path_key(file.path) for file in files)
@@ -162,7 +160,7 @@ def decoded(payload: bytes, contents: Contents) -> Tree:
     start = _HEAD.size + _HEAD.unpack_from(payload)[0]
     facts = json.loads(payload[_HEAD.size : start])
     count = facts["count"]
-    sizes = np.frombuffer(payload, "<u8", count, start).tolist()
+    sizes = struct.unpack_from(f"<{count}Q", payload, start)
     start += 8 * count
     flags = payload[start : start + count]
     start += count

@@ -11,11 +11,9 @@ import os
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_retrieval.store.sealed import (
     SUM_SIZE,
@@ -28,13 +26,15 @@ from pytest_retrieval.store.sealed import (
     write_whole,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 KEY_SIZE = 32
 PACK = ".pack"
 _MAGIC = b"RTVPACK1"
 _TRAILER = struct.Struct("<Q8s")
 _COUNTS = struct.Struct("<II")
-_ROW = np.dtype([("key", f"S{KEY_SIZE}"), ("block", "<u4"), ("start", "<u4"), ("length", "<u4")])
-_BLOCK = np.dtype([("offset", "<u8"), ("size", "<u4"), ("sum", f"V{SUM_SIZE}")])
 
 
 class Place(NamedTuple):
@@ -59,6 +59,8 @@ def write_pack(folder: Path, kind: str, blocks: Iterable[Block]) -> tuple[Path, 
     Raises:
         OSError: it cannot be written.
     """
+    import numpy as np
+
     pieces: list[bytes] = []
     table: list[tuple[int, int, bytes]] = []
     rows: list[tuple[bytes, int, int, int]] = []
@@ -70,7 +72,8 @@ def write_pack(folder: Path, kind: str, blocks: Iterable[Block]) -> tuple[Path, 
         rows.extend((place.key, number, place.start, place.length) for place in block.places)
         offset += len(packed)
     sizes = _COUNTS.pack(len(rows), len(table))
-    index = seal(sizes + np.array(rows, _ROW).tobytes() + np.array(table, _BLOCK).tobytes())
+    of_row, of_block = _layouts()
+    index = seal(sizes + np.array(rows, of_row).tobytes() + np.array(table, of_block).tobytes())
     path = folder / f"{kind}-{checksum(index).hex()}{PACK}"
     return path, write_whole(path, [*pieces, index, _TRAILER.pack(offset, _MAGIC)])
 
@@ -120,7 +123,21 @@ class Pack:
             self.block(number)
 
 
+@cache
+def _layouts() -> tuple[np.dtype[np.void], np.dtype[np.void]]:
+    """The columns of the index: of keys, and of blocks.
+
+    numpy is imported late throughout this module: a controller starts its workers without it.
+    """
+    import numpy as np
+
+    of_row = np.dtype([("key", f"S{KEY_SIZE}"), ("block", "<u4"), ("start", "<u4"), ("length", "<u4")])
+    return of_row, np.dtype([("offset", "<u8"), ("size", "<u4"), ("sum", f"V{SUM_SIZE}")])
+
+
 def _index(descriptor: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    import numpy as np
+
     size = os.fstat(descriptor).st_size
     tail = os.pread(descriptor, _TRAILER.size, max(0, size - _TRAILER.size))
     if len(tail) != _TRAILER.size or not tail.endswith(_MAGIC):
@@ -130,8 +147,9 @@ def _index(descriptor: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
         raise DamagedError("the index lies outside the file")
     index = unseal(_read(descriptor, size - _TRAILER.size - start, start))
     rows, blocks = _COUNTS.unpack_from(index)
-    behind = _COUNTS.size + rows * _ROW.itemsize
-    return np.frombuffer(index, _ROW, rows, _COUNTS.size), np.frombuffer(index, _BLOCK, blocks, behind)
+    of_row, of_block = _layouts()
+    behind = _COUNTS.size + rows * of_row.itemsize
+    return np.frombuffer(index, of_row, rows, _COUNTS.size), np.frombuffer(index, of_block, blocks, behind)
 
 
 def _read(descriptor: int, size: int, offset: int) -> bytes:
