@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from pytest_retrieval.errors import ArmError
+from pytest_retrieval.measures.chosen import Chosen
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.model import ArmRow, Gold, Sample, Searched, Slot
 from pytest_retrieval.snapshots.base import Snapshot
@@ -22,15 +24,19 @@ def describe(
     snapshot: Snapshot | None,
     *,
     status: str | None = None,
+    chosen: Sequence[Chosen] = (),
 ) -> dict[str, Any]:
     """The sample's row of the report: facts of the sample, answers and measures by arm label.
 
     Without a snapshot nothing is known of what could be reached, so gold counts neither as absent nor as
     cut and there is no ceiling. What the measures need beside the rankings is kept, so that they can be
-    computed again: spans of gold, and the lengths of ranked files where spans are measured. Raises
-    SnapshotError where such a file cannot be read any more.
+    computed again: spans of gold, and the lengths of ranked files where spans are measured. An answer that a
+    measure of the user's own fails on is an error. Raises SnapshotError where such a file cannot be read any
+    more.
     """
     lines = _ranked_lines(sample, rows, snapshot)
+    graded = {label: _graded(sample, row, limit, lines, chosen) for label, row in rows.items()}
+    rows = {label: row for label, (row, _) in graded.items()}
     faulty = any(row.fault is not None for row in rows.values())
     detail: dict[str, Any] = {
         "source": sample.source,
@@ -50,7 +56,7 @@ def describe(
         "query_truncated": len(sample.query_text) > TRUNCATED_ABOVE,
         "status": status or ("fault" if faulty else "measured"),
         "arms": {label: answer_row(row) for label, row in rows.items()},
-        "metrics": {label: grade(sample, row, limit, lines) for label, row in rows.items()},
+        "metrics": {label: measures for label, (_, measures) in graded.items()},
     }
     if counts := anchor_counts(sample.query_text):
         detail["anchor_bearing"] = True
@@ -68,6 +74,17 @@ def describe(
     if sample.gold and snapshot is not None:
         detail["ceiling"] = ceiling(sample, snapshot, limit)
     return detail
+
+
+def _graded(
+    sample: Sample, row: ArmRow, limit: int, lines: Mapping[str, int] | None, chosen: Sequence[Chosen]
+) -> tuple[ArmRow, dict[str, float]]:
+    """The row and its measures; one that cannot be measured has a fault."""
+    try:
+        return row, grade(sample, row, limit, lines, chosen)
+    except ArmError as error:
+        faulty = replace(row, fault=str(error))
+        return faulty, grade(sample, faulty, limit, lines, chosen)
 
 
 def _ranked_lines(
@@ -124,8 +141,7 @@ def answer_row(row: ArmRow) -> dict[str, Any]:
         "packet_bytes": row.packet_bytes,
         "wall_ms": row.wall_ms,
         "build_ms": row.build_ms,
-        "index_seconds": row.index_seconds,
-        "index_bytes": row.index_bytes,
+        "cost": None if row.cost is None else (row.cost.record() or None),
         "nearest": row.nearest,
         "file_only": row.file_only or None,
         "slots": None if row.slots is None else slots_row(row.slots),

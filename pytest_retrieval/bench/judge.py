@@ -23,6 +23,7 @@ from pytest_retrieval.bench.places import raised_at
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
+from pytest_retrieval.measures.chosen import Chosen
 from pytest_retrieval.measures.spans import DEPTH
 from pytest_retrieval.model import ArmRow, Capabilities, Query, Sample
 from pytest_retrieval.snapshots.base import Snapshot
@@ -82,9 +83,13 @@ class Judge:
             detail = describe(sample, rows, self._limit, snapshot)
         except SnapshotError as error:
             return self.lost(sample, f"snapshot: {error}", status="fault")
-        faults = tuple(f"{label}: {row.fault}" for label, row in rows.items() if row.fault is not None)
-        places = tuple(row.place for row in rows.values() if row.fault is not None)
-        return Outcome(detail, snapshot.facts(), faults, places)
+        faults = {
+            label: answer["error"]
+            for label, answer in detail["arms"].items()
+            if "error" in answer and not answer.get("refused")
+        }
+        lines = tuple(f"{label}: {fault}" for label, fault in faults.items())
+        return Outcome(detail, snapshot.facts(), lines, tuple(rows[label].place for label in faults))
 
     def lost(self, sample: Sample, why: str, *, status: str) -> Outcome:
         """The outcome of a sample that no arm could be asked about, for the reason ``why``."""

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from pytest_retrieval.measures import contextbench, ranking, spans
+from pytest_retrieval.measures.chosen import Chosen
 from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.measures.selective import selective_success
 from pytest_retrieval.model import ArmRow, Gold, Sample, Searched, distinct
 
 
 def grade(
-    sample: Sample, row: ArmRow, limit: int, lines: Mapping[str, int] | None = None
+    sample: Sample,
+    row: ArmRow,
+    limit: int,
+    lines: Mapping[str, int] | None = None,
+    chosen: Sequence[Chosen] = (),
 ) -> dict[str, float]:
     """All measures of one arm's row, by their names in the report; not rounded.
 
     ``lines`` gives the number of lines of each ranked file that exists; only gold that is lines asks for it.
-    A sample without gold has only ``abstained`` and ``selective_success``. A row with an error answers
-    nothing: zeros throughout, no abstention, and none of ContextBench's measures.
+    ``chosen`` are measures that the run was asked for beside its own. A sample without gold has only
+    ``abstained`` and ``selective_success``. A row with an error answers nothing: zeros throughout, no
+    abstention, and none of ContextBench's measures. Raises ArmError where a measure of the user's own fails.
     """
     ranked: Sequence[str] = () if row.error is not None else row.ranked
     abstained = row.abstained and row.error is None
@@ -28,7 +34,20 @@ def grade(
         graded |= _graded_context(sample, row.ranked[:limit], lines or {})
     if sample.searched is not None:
         graded |= _graded_search(sample.searched, row)
+    if sample.gold:
+        graded |= {measure.name: _graded_chosen(measure, sample, row, limit) for measure in chosen}
     return graded
+
+
+def _graded_chosen(measure: Chosen, sample: Sample, row: ArmRow, limit: int) -> float:
+    """One further measure; of a code search nDCG is that of its lines, as under ``ndcg@10``."""
+    if row.error is not None:
+        return 0.0
+    if sample.searched is not None:
+        lines = measure.of_lines(_search_ranks(sample.searched, row), limit)
+        if lines is not None:
+            return lines
+    return measure.grade(row.ranked, sample.gold, limit)
 
 
 def _graded_ranking(sample: Sample, ranked: Sequence[str], limit: int) -> dict[str, float]:
@@ -50,11 +69,23 @@ def _graded_search(searched: Searched, row: ArmRow) -> dict[str, float]:
     """What a search's lines are worth; of an arm that knows no lines, its files. An error finds nothing."""
     if row.error is not None or row.slots is None:
         return spans.graded([0] * len(searched.golds), {})
-    golds = searched.golds
-    if row.file_only:
-        golds = tuple(Gold(path) for path in distinct(gold.path for gold in golds))
+    golds = _golds_of(searched, row)
     wide = {count: spans.chunk_ranks(slots, golds) for count, slots in row.slots.items() if count > 0}
     return spans.graded(spans.chunk_ranks(row.slots[0], golds), wide)
+
+
+def _search_ranks(searched: Searched, row: ArmRow) -> Sequence[int]:
+    """The ranks of the answers of a search among its slots."""
+    if row.slots is None:
+        return [0] * len(searched.golds)
+    return spans.chunk_ranks(row.slots[0], _golds_of(searched, row))
+
+
+def _golds_of(searched: Searched, row: ArmRow) -> Sequence[Gold]:
+    """The answers as the arm is judged: of one that knows no lines, their files."""
+    if not row.file_only:
+        return searched.golds
+    return tuple(Gold(path) for path in distinct(gold.path for gold in searched.golds))
 
 
 def _graded_context(sample: Sample, ranked: Sequence[str], lines: Mapping[str, int]) -> dict[str, float]:

@@ -1,11 +1,14 @@
 """The measures by name: ours, and the spellings of ir_measures that mean the same.
 
 ``recall@5``, ``recall@10`` and ``recall@20`` carry their own cut; the measures that end in ``@k`` are
-cut at the run's ``--limit``, whatever that is, so that reports of different limits keep their keys.
+cut at the run's ``--limit``, whatever that is, so that reports of different limits keep their keys. Further
+ones are measured where a run is asked for them (:mod:`pytest_retrieval.measures.chosen`).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import NoReturn
 
 from pytest_retrieval.errors import UsageError, closest
@@ -24,7 +27,21 @@ OF_SEARCH = (  # lines that a code search shows; of chunk_zero_miss less is bett
     "wide3_recall@10",
 )
 
-_ALIASES = {"r": "recall", "rr": "mrr", "p": "precision", "success": "hit"}
+# What may be asked for, at any cut up to the limit. ``p`` is trec_eval's precision, which divides by the cut;
+# ``precision`` divides by what was answered.
+CUT = frozenset(("recall", "mrr", "precision", "f1", "f05", "hit", "full", "p", "rprec", "ap", "ndcg"))
+WHOLE = frozenset(("rprec",))  # no cut but the limit
+
+_ALIASES = {
+    "r": "recall",
+    "rr": "mrr",
+    "success": "hit",
+    "map": "ap",
+    "f0.5": "f05",
+    "setp": "precision",
+    "setf": "f1",
+}
+_NUMBER = re.compile(r"[1-9][0-9]*")
 
 
 def known_measures(limit: int) -> tuple[str, ...]:
@@ -44,30 +61,51 @@ def recall_cuts(limit: int) -> tuple[int, ...]:
     return tuple(cut for cut in RECALL_CUTS if cut <= limit)
 
 
-def canonical(text: str, limit: int) -> str:
-    """The report's name of the measure that a user typed: ``R@10``, ``RR``, ``Success@20``, ``hit@k``.
+def cut_of(name: str, limit: int) -> tuple[str, int]:
+    """Family and cut of a canonical name: ``ndcg@10`` is cut at 10, ``ap@k`` at the limit."""
+    family, _, cut = name.partition("@")
+    return family, limit if cut in ("", "k") else int(cut)
 
-    Case does not matter, and a cut at the limit may be written as ``k``, as its number, or for ``RR``
-    and ``MRR`` not at all. Raises :class:`UsageError` with the closest name for anything else.
+
+def canonical(text: str, limit: int, own: Collection[str] = ()) -> str:
+    """The report's name of the measure that a user typed: ``R@10``, ``RR``, ``nDCG@10``, ``hit@k``.
+
+    Case does not matter. A measure of every report that is cut at the limit may be written with ``k``, with
+    the limit's number or, as all that may be asked for, without a cut. ``own`` are the names of a user's own
+    measures, ``NAME@k``. Raises :class:`UsageError` with the closest name for anything else.
     """
     known = known_measures(limit)
     name, at, cut = text.strip().lower().partition("@")
     name = _ALIASES.get(name, name)
-    if name == "recall" and cut == "k":
-        cut = str(limit)
-    elif f"{name}@k" in known and (cut == str(limit) or (name == "mrr" and not at)):
+    if f"{name}@k" in own and cut in ("", "k"):
+        return f"{name}@k"
+    if name == "recall":
+        cut = str(limit) if cut == "k" else cut
+    elif name in CUT and (not at or (cut == str(limit) and (f"{name}@k" in known or name in WHOLE))):
         at, cut = "@", "k"
     found = f"{name}{at}{cut}"
-    return found if found in known else _refuse(text, found, limit)
+    if found in known or (name in CUT and _is_cut(name, cut, limit)):
+        return found
+    return _refuse(text, found, limit, own)
 
 
-def _refuse(text: str, found: str, limit: int) -> NoReturn:
-    known = known_measures(limit)
-    name = found.partition("@")[0]
-    if f"{name}@k" in known:
-        raise UsageError(f"measure {text!r}: {name} is measured at k = {limit} (--limit); write {name}@k")
+def _is_cut(name: str, cut: str, limit: int) -> bool:
+    if name in WHOLE or cut == "k":
+        return cut == "k" and name != "recall"
+    return _NUMBER.fullmatch(cut) is not None and int(cut) <= limit
+
+
+def _refuse(text: str, found: str, limit: int, own: Collection[str]) -> NoReturn:
+    name, at, cut = found.partition("@")
+    if name in WHOLE:
+        raise UsageError(f"measure {text!r}: {name} has no cut but k = {limit} (--limit); write {name}@k")
+    if name in CUT and at:
+        what = f"goes up to k = {limit} (--limit)" if cut.isdigit() else "must be cut at a whole number"
+        raise UsageError(f"measure {text!r}: {name} {what}")
     if name == "recall":
         cuts = ", ".join(map(str, RECALL_CUTS))
         raise UsageError(f"measure {text!r}: recall is measured at {cuts}, up to k = {limit} (--limit)")
-    hint = closest(found, known) or closest(name, known)
-    raise UsageError(f"unknown measure {text!r}{hint}; known are {', '.join(known)}")
+    further = [*own, *(f"{family}@k" for family in sorted(CUT - {"recall"}))]
+    names = list(dict.fromkeys([*known_measures(limit), *further]))
+    hint = closest(found, names) or closest(name, names)
+    raise UsageError(f"unknown measure {text!r}{hint}; known are {', '.join(names)}")

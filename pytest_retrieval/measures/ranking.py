@@ -37,6 +37,15 @@ def f1(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     return 2 * exact * complete / (exact + complete) if exact + complete else 0.0
 
 
+def f_half(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """F with beta 0.5, in which :func:`precision` weighs more than recall (``F0.5``; van Rijsbergen, 1979).
+
+    Agent Retrieval Bench's ``F0.5@k``. The ``SetF`` of ir_measures and trec_eval takes the square of beta.
+    """
+    exact, complete = precision(ranked, gold, k), recall(ranked, gold, k)
+    return 1.25 * exact * complete / (0.25 * exact + complete) if exact + complete else 0.0
+
+
 def hit(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """1 where a gold path is within the first ``k``, else 0 (``Success@k``)."""
     return float(_found(ranked, gold, k) > 0)
