@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
-from pytest_retrieval.errors import UsageError
+from pytest_retrieval.errors import RetrievalError, UsageError
 from pytest_retrieval.programs.interrupts import interrupted_by_sigterm
 
 INTERRUPTED = 130
@@ -18,7 +19,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add the command and its actions."""
     trial = commands.add_parser("trial", help="agents under context: generate, import-heldout")
     actions = trial.add_subparsers(required=True, metavar="ACTION")
+    _add_import(actions)
     _add_generate(actions)
+
+
+def _add_import(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "make a run manifest of a frozen held-out set, after checking its digests"
+    importing = actions.add_parser("import-heldout", help=about, description=about, allow_abbrev=False)
+    importing.add_argument("--tasks", required=True, metavar="FILE", help="the frozen tasks.jsonl")
+    importing.add_argument("--manifest", required=True, metavar="FILE", help="its manifest.json")
+    importing.add_argument("--chunk-root", metavar="DIR", help="check the chunk files in it, too")
+    importing.add_argument("--output", metavar="FILE", help="default: standard output")
+    importing.set_defaults(command=import_heldout)
 
 
 def _add_generate(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,33 +49,81 @@ def _add_generate(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
     making.set_defaults(command=generate)
 
 
+def import_heldout(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Write the run manifest of a frozen set to a file or the terminal."""
+    from pytest_retrieval.report.canonical import encode
+    from pytest_retrieval.trial.heldout import import_heldout as imported
+
+    root = None if options.chunk_root is None else Path(options.chunk_root)
+    inputs = [Path(options.tasks), Path(options.manifest)]
+    with _refusing(), _interruptible("nothing was written"):
+        output = _output(options.output, inputs)
+        _write(output, [encode(imported(inputs[0], inputs[1], root))], "the run manifest")
+    return 0
+
+
 def generate(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Write a task set; nothing but complete files is ever left."""
     from pytest_retrieval.history.generate import Wanted
     from pytest_retrieval.history.generate import generate as made
-    from pytest_retrieval.history.moments import parse_moment
 
-    try:
-        since = parse_moment(options.since)
-    except UsageError as error:
-        raise UsageError(f"--since: {error}") from None
     output = Path(options.output)
     wanted = Wanted(
         Path(options.repo),
         options.name,
-        since,
+        _since(options.since),
         output,
         options.limit,
         options.min_files,
         options.max_files,
         options.tip,
     )
-    with _interruptible(f"{output}/tasks.json was not written"):
+    with _refusing(), _interruptible(f"{output}/tasks.json was not written"):
         output.mkdir(parents=True, exist_ok=True)
         found = made(wanted, lambda line: sys.stderr.write(f"{line}\n"))
     tasks, population = len(found.manifest["tasks"]), found.manifest["population"]
     sys.stdout.write(f"{tasks} tasks of {population} qualifying commits: {found.path}\n")
     return 0
+
+
+def _since(text: str) -> datetime:
+    from pytest_retrieval.history.moments import parse_moment
+
+    try:
+        return parse_moment(text)
+    except UsageError as error:
+        raise UsageError(f"--since: {error}") from None
+
+
+def _output(text: str | None, inputs: Sequence[Path]) -> Path | None:
+    """Where a result goes, which is none of what it is made from; None for standard output."""
+    from pytest_retrieval.report.distinct import same_file
+
+    output = None if text is None else Path(text)
+    if output is not None and any(same_file(output, path) for path in inputs):
+        raise UsageError(f"--output {output}: this is one of the files that are read; name another")
+    return output
+
+
+def _write(output: Path | None, chunks: Iterable[bytes], what: str) -> None:
+    from pytest_retrieval.report.write import write_report
+
+    if output is not None:
+        write_report(output, chunks, what)
+        return
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.write(b"\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Whatever is refused ends these commands as a wrong option does, with exit code 2."""
+    try:
+        yield
+    except RetrievalError as error:
+        raise UsageError(str(error)) from error
 
 
 @contextmanager

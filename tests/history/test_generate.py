@@ -243,7 +243,7 @@ def test_the_command(ledger: History, capsys: pytest.CaptureFixture[str]) -> Non
     assert printed.err == "2 commits, 1 qualify, 1 tasks over 1 trees\n"
     assert main([*words, "--since", "soon"]) == 2
     assert "--since: 'soon' names no moment" in capsys.readouterr().err
-    assert main([*words, "--since", "2026-09-01", "--tip", "nowhere"]) == 1
+    assert main([*words, "--since", "2026-09-01", "--tip", "nowhere"]) == 2
     assert "no commit 'nowhere'" in capsys.readouterr().err
 
 
