@@ -18,6 +18,7 @@ FLOORS = {
     "history": 4,
     "report": 3,
     "gates": 3,
+    "agents": 2,
     "arms": 2,
     "measures": 2,
     "index": 1,
