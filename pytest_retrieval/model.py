@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_retrieval.costs import Cost
+
 NO_CACHE = "NOT_APPLICABLE"  # the cache state of an arm that has nothing to be cached
 UNRECORDED = "UNRECORDED"  # one that was not looked at
 NOT_OBSERVED = "NOT_OBSERVED"  # what nobody measured, never 0
@@ -216,8 +218,8 @@ class ArmRow:
     row's ``error``. ``unknown`` counts ranked paths that the snapshot does not hold, ``duplicates`` the
     repeats that were dropped. ``slots`` are the ranked files with their spans by how many spans were asked
     for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
-    are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``index_seconds`` and
-    ``index_bytes`` are what an index cost, where the arm tells. ``place`` is where in its own code the arm
+    are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``cost`` is what the arm
+    tells of its costs, where lines are judged. ``place`` is where in its own code the arm
     raised what is its fault, for whoever looks at the run and no report. ``rest`` is the ranking beyond the
     limit, as far as the arm told it.
     """
@@ -238,8 +240,7 @@ class ArmRow:
     slots: Mapping[int, tuple[Slot, ...]] | None = None
     file_only: bool = False
     nearest: str | None = None
-    index_seconds: float | None = None
-    index_bytes: int | None = None
+    cost: Cost | None = None
     place: str | None = None
     rest: tuple[str, ...] = field(default=(), repr=False)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from pytest_retrieval.costs import Cost
 from pytest_retrieval.model import NO_CACHE, Answer, Capabilities, Hit, Query
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ class Arm:
     A subclass declares ``name``, ``version`` and ``capabilities``, and as a ``baseline`` that it is a control
     for other arms to be compared with. One that ``keeps_timeout`` ends its queries in time by itself, as it
     ends the program that it asks; others are interrupted. ``index_seconds`` and ``index_bytes`` are what its
-    index cost in this session; None for an arm that does not tell, whose time to prepare stands for it.
-    ``cache_state`` labels the times of answers that tell none and of queries that failed; ``notices`` are
+    index cost in this session; None for an arm that does not tell, whose time to prepare stands for it, and
+    ``index_state`` whether it was built from nothing (``COLD``), from what an earlier run left
+    (``INCREMENTAL``), or not at all (``WARM``). ``reply`` is what a tool itself said in its latest answer, and
+    ``tool_schema`` how it is described to an agent, for both cost tokens. ``cache_state`` labels the times of answers that tell none and of queries that failed; ``notices`` are
     lines for the end of the run. Its constructor takes no argument and
     is cheap, for the controller builds each arm once just to read what it declares: work belongs in
     :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a time, in one process.
@@ -34,6 +37,8 @@ class Arm:
     cache_state: str = NO_CACHE
     index_seconds: float | None = None
     index_bytes: int | None = None
+    index_state: str | None = None
+    tool_schema: str | None = None
     notices: tuple[str, ...] = ()
     snapshot: Snapshot
 
@@ -44,6 +49,15 @@ class Arm:
     def rank(self, query: Query) -> Ranking:
         """Rank paths for ``query``, best first: an :class:`Answer`, or an iterable of paths or hits."""
         raise NotImplementedError(f"{type(self).__name__}.rank")
+
+    @property
+    def reply(self) -> str | None:
+        """What a tool itself said in answer to the latest query; None for an arm that is no tool."""
+        return None
+
+    def costs(self) -> Cost:
+        """What the index cost, and what else was measured; asked for after a query whose lines are judged."""
+        return Cost(self.index_seconds, self.index_state, self.index_bytes)
 
     def inspect(self) -> None:
         """Look, untimed, at what the latest query left behind; what is raised is a fault of that query."""

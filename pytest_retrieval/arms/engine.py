@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from pytest_retrieval.arms.engine_calls import (
     call,
     check_end,
     clean,
+    counted,
     depth_values,
     fixed_values,
     query_values,
@@ -20,9 +21,10 @@ from pytest_retrieval.arms.engine_calls import (
 )
 from pytest_retrieval.arms.engine_home import EngineHome
 from pytest_retrieval.arms.engine_identity import Identity, identify
-from pytest_retrieval.arms.engine_place import Built, Place
-from pytest_retrieval.arms.engine_talk import Talk, talk_of
+from pytest_retrieval.arms.engine_place import COLD, Built, Indexed, Place
+from pytest_retrieval.arms.engine_talk import Metered, Talk, talk_of
 from pytest_retrieval.arms.program import one_line
+from pytest_retrieval.costs import INCREMENTAL, WARM, Cost
 from pytest_retrieval.engines.collapse import Slot, collapse
 from pytest_retrieval.engines.description import PERSISTENT, Description
 from pytest_retrieval.engines.loading import find_description, load_description
@@ -75,6 +77,7 @@ class EngineArm(Arm):
         self._identity: Identity | None = None
         self._place: Place | None = None
         self._talk: Talk | None = None
+        self._latest: dict[str, str] = {}
         # What was asked last, where the answer is the same for any number of spans per file.
         self._asked: dict[str, str] = {}
         parts = (*description.search.argv, description.search.dir, description.search.stdin)
@@ -103,6 +106,7 @@ class EngineArm(Arm):
         self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
         self.index_seconds = 0.0 if self.built is None else self.built.seconds
         self.index_bytes = None if self.built is None else self.built.size
+        self.index_state = self._index_state()
         depth = depth_values(self.home.limit, self.description)
         self._talk = talk_of(self.description, {**self.values, **depth})
         self._talk.start()
@@ -137,13 +141,35 @@ class EngineArm(Arm):
         if per_file > 1 and self.last is not None and asked == {**self._asked, "PerFile": str(per_file)}:
             return self._settled(self.last.reading, files, per_file)
         self.last, self.output, self._asked = None, b"", {} if self._knows_width else asked
-        self.output = self._talk.ask({**self.values, **asked})
+        self._latest = {**self.values, **asked}
+        self.output = self._talk.ask(self._latest)
         try:
             reading = read_output(self.output, self.description)
         except OutputError as error:
             raise ArmError(str(error)) from error
         self.last = self._settled(reading, files, per_file)
         return self.last
+
+    @property
+    def reply(self) -> str:
+        """What the tool printed for the latest query."""
+        return self.output.decode("utf-8", "replace")
+
+    def costs(self) -> Cost:
+        """What the index cost, and the memory of a search; to measure that, a tool may be asked once more."""
+        peak = None
+        if isinstance(self._talk, Metered):
+            with contextlib.suppress(ArmError):
+                peak = self._talk.peak_rss(self._latest)
+        told = replace(super().costs(), query_peak_rss=peak)
+        if self.built is None:
+            return told
+        return replace(
+            told,
+            index_chunks=self.built.chunks,
+            index_peak_rss=self.built.peak,
+            index_tree_rss=self.built.tree,
+        )
 
     def inspect(self) -> None:
         """Look at the tree after a query; one that was written into is restored.
@@ -186,14 +212,23 @@ class EngineArm(Arm):
                 inside.append(Result(known, result.lines, result.text, result.score))
         return Found(reading, tuple(collapse(inside, files, per_file)), tuple(outside))
 
-    def _index(self) -> float:
-        """Run the index command; its seconds."""
+    def _index_state(self) -> str | None:
+        """What the index was built from; None where the tool keeps nothing."""
+        if self.built is None or self.built.cache_state == COLD:
+            return None if self.built is None else COLD
+        return WARM if self.description.index is None else INCREMENTAL
+
+    def _index(self) -> Indexed:
+        """Run the index command."""
         command = self.description.index
         if command is None:
-            return 0.0
-        done = call(self.description, command, self.values)
+            return Indexed()
+        done = call(self.description, command, self.values, metered=True)
         check_end(done, command, may_find_nothing=False)
-        return done.wall
+        chunks = counted(command.chunks, done)
+        if done.usage is None:
+            return Indexed(done.wall, chunks=chunks)
+        return Indexed(done.wall, done.usage.peak, done.usage.tree, chunks)
 
     def _identify(self) -> Identity:
         said, values = None, fixed_values(self.description)

@@ -86,8 +86,12 @@ def folder(command: Command, values: Mapping[str, str]) -> Path | None:
     return None if command.dir is None else Path(command.dir.render(values)).absolute()
 
 
-def call(description: Description, command: Command, values: Mapping[str, str]) -> Completed:
+def call(
+    description: Description, command: Command, values: Mapping[str, str], *, metered: bool = False
+) -> Completed:
     """Run ``command`` to its end under its bounds; every process that it started is gone then.
+
+    Of a ``metered`` call it is told how much memory it needed.
 
     Raises:
         ArmError: it cannot be started.
@@ -105,6 +109,7 @@ def call(description: Description, command: Command, values: Mapping[str, str]) 
             stdout_limit=OUTPUT_LIMIT,
             grace=GRACE,
             traced=True,
+            metered=metered,
         )
     except ProgramError as error:
         raise ArmError(str(error)) from error
@@ -131,6 +136,15 @@ def check_end(done: Completed, command: Command, *, may_find_nothing: bool) -> N
         raise ArmError(f"ended with exit status {done.returncode}{words or ' and said nothing'}")
     if done.left_behind:
         raise ArmError(f"ended and left {done.left_behind} of its processes running; they were ended")
+
+
+def counted(expression: re.Pattern[str] | None, done: Completed) -> int | None:
+    """The last number that ``expression`` finds in what a program said; None where there is none."""
+    if expression is None:
+        return None
+    said = b"\n".join((done.stdout, done.stderr)).decode("utf-8", "replace")
+    found = [match[1].replace(",", "") for match in expression.finditer(said) if match[1]]
+    return int(found[-1]) if found and found[-1].isdecimal() else None
 
 
 def _signal(number: int) -> str:

@@ -35,7 +35,7 @@ class Built:
     """What building an index cost, once per session: told by the process that built it.
 
     ``cache_state`` is ``COLD`` where the state was empty before. ``failure`` says why there is no index, or
-    is None. ``size`` is the state's, in bytes, after the build.
+    is None. ``size`` is the state's, in bytes, after the build. The others are as of :class:`Indexed`.
     """
 
     session: str
@@ -43,6 +43,22 @@ class Built:
     seconds: float = 0.0
     size: int = 0
     failure: str | None = None
+    peak: int | None = None
+    tree: int | None = None
+    chunks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What the index command took: seconds, the memory of its largest process and of all at once, in bytes.
+
+    ``chunks`` is how many pieces it said that the index has. None is what was not measured.
+    """
+
+    seconds: float = 0.0
+    peak: int | None = None
+    tree: int | None = None
+    chunks: int | None = None
 
 
 class Place:
@@ -69,10 +85,10 @@ class Place:
         """The folder that belongs to the tool."""
         return self._kept / "state"
 
-    def enter(self, build: Callable[[], float] | None) -> Built | None:
+    def enter(self, build: Callable[[], Indexed] | None) -> Built | None:
         """Make the tree, have ``build`` make the index unless this session has it, and hold the place.
 
-        ``build`` returns the seconds that it took; None where the tool keeps no state, which has no costs.
+        ``build`` is None where the tool keeps no state, which has no costs.
 
         Raises:
             ArmError: the index could not be built, now or earlier in this session.
@@ -150,16 +166,16 @@ class Place:
         except OSError as error:
             raise SnapshotError(f"{self.checkout}: the tree cannot be written: {error.strerror}") from error
 
-    def _build(self, build: Callable[[], float]) -> None:
+    def _build(self, build: Callable[[], Indexed]) -> None:
         before = _read(self._kept)
         (self._kept / _STAMP).unlink(missing_ok=True)  # from here on the state is unfinished
         if before is None or before.failure is not None or self._home.reindex:
             remove_tree(self.state)
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         cold = not any(self.state.iterdir())
-        seconds, failure = 0.0, None
+        done, failure = Indexed(), None
         try:
-            seconds = build()
+            done = build()
         except ArmError as error:
             failure = f"index: {error}"
         dirt = self.changes()
@@ -167,7 +183,8 @@ class Place:
             failure = failure or f"index: {dirt}"
             self.restore()
         label = COLD if cold else WARM
-        _write(self._kept, Built(self._home.session, label, seconds, _size(self.state), failure))
+        size = _size(self.state)
+        _write(self._kept, Built(self._home.session, label, size=size, failure=failure, **asdict(done)))
         _trim(self._home, self._kept)
 
 

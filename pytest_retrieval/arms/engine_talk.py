@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_retrieval.arms.engine_calls import (
     OUTPUT_LIMIT,
@@ -21,6 +21,14 @@ from pytest_retrieval.programs.dialogue import Dialogue
 from pytest_retrieval.programs.process import ProgramError
 
 RESTARTS = 2  # of a persistent process on one tree: the third would be the end
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A way of asking whose memory can be measured."""
+
+    def peak_rss(self, values: Mapping[str, str]) -> int | None:
+        """The most memory of the process that answers, in bytes; it may be asked ``values`` once more."""
 
 
 class Talk(Protocol):
@@ -54,6 +62,7 @@ class OneShot:
 
     def __init__(self, description: Description, values: Mapping[str, str]) -> None:
         self._description = description
+        self._peaks: list[int | None] = []  # of the one search that was measured
 
     def start(self) -> None:
         """Nothing: there is no process between queries."""
@@ -64,6 +73,13 @@ class OneShot:
         done = call(self._description, command, values)
         check_end(done, command, may_find_nothing=True)
         return done.stdout
+
+    def peak_rss(self, values: Mapping[str, str]) -> int | None:
+        """That of one more search: measuring takes time, which no answer's own time may contain."""
+        if not self._peaks:
+            usage = call(self._description, self._description.search, values, metered=True).usage
+            self._peaks.append(None if usage is None else usage.peak)
+        return self._peaks[0]
 
     def close(self) -> None:
         """Nothing."""
@@ -107,6 +123,10 @@ class Persistent:
             self._faults.append(str(error))
             raise ArmError(str(error)) from error
         return reply
+
+    def peak_rss(self, values: Mapping[str, str]) -> int | None:
+        """What the process has needed until now; see :class:`Metered`."""
+        return None if self._dialogue is None else self._dialogue.peak_rss()
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -40,6 +40,7 @@ class LexicalArm(Arm):
         started = time.perf_counter()
         self.index = index_of(snapshot)
         self.index_seconds = _BUILT.setdefault(self.index, time.perf_counter() - started)
+        self.index_state = self.index.state
         self._found = ("", {})
 
     def rank(self, query: Query) -> Answer:

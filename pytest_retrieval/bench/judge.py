@@ -18,6 +18,7 @@ from pytest_retrieval.arms.answers import settle
 from pytest_retrieval.arms.base import Arm, Ranking
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.bounds import within
+from pytest_retrieval.bench.costing import cost_of
 from pytest_retrieval.bench.detail import describe
 from pytest_retrieval.bench.places import raised_at
 from pytest_retrieval.bench.searching import diagnosed, search
@@ -178,8 +179,8 @@ class Station:
                 wall_ms = _milliseconds(started)
                 if isinstance(arm, Arm):  # an object with an arm's other methods need not have this one
                     arm.inspect()
-                costs = _costs(arm) if query.spans else {}
-                return replace(row, wall_ms=wall_ms, build_ms=self._taken_build_ms(), **costs)
+                cost = cost_of(arm) if query.spans else None
+                return replace(row, wall_ms=wall_ms, build_ms=self._taken_build_ms(), cost=cost)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         # An arm is anybody's code: whatever it raises, be it pytest.skip(), is a fault of its row.
@@ -256,11 +257,6 @@ def question(sample: Sample, limit: int) -> Query:
         given=sample.given,
         limit=limit if sample.searched is None else max(limit, DEPTH),
     )
-
-
-def _costs(arm: Arm) -> dict[str, Any]:
-    """What the arm says that its index cost."""
-    return {name: getattr(arm, name, None) for name in ("index_seconds", "index_bytes")}
 
 
 def _milliseconds(started: float) -> float:

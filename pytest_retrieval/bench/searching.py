@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
+from pytest_retrieval.bench.costing import with_named
 from pytest_retrieval.engines.collapse import collapse
 from pytest_retrieval.engines.output import Lines, Result
 from pytest_retrieval.errors import SnapshotError
@@ -56,7 +57,8 @@ def _with_slots(
             found[count] = slots_of(wide.hits, count, capabilities, snapshot)
     else:
         found[1] = found[0]
-    return replace(row, slots=found, file_only=not capabilities.spans)
+    cost = with_named(row.cost, (slot.path for slot in found[0]), snapshot)
+    return replace(row, slots=found, file_only=not capabilities.spans, cost=cost)
 
 
 def diagnosed(row: ArmRow, arm: object, query: Query, sample: Sample) -> ArmRow:

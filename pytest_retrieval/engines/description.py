@@ -19,6 +19,7 @@ class Command:
     """One invocation: ``argv`` (no shell reads it), working directory, standard input, seconds allowed.
 
     ``ok_exit`` (an addition) are the exit codes that mean success; None leaves that to the rules of the call.
+    ``chunks`` (an addition, of the index command) finds in what was printed how many pieces the index has.
     """
 
     argv: tuple[Template, ...]
@@ -26,6 +27,7 @@ class Command:
     dir: Template | None = None
     stdin: Template | None = None
     ok_exit: frozenset[int] | None = None
+    chunks: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

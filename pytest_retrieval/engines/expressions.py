@@ -38,6 +38,21 @@ def compile_expression(text: str) -> re.Pattern[str]:
     return compiled
 
 
+def compile_count(text: str) -> re.Pattern[str]:
+    """``text`` as :func:`compile_expression` takes it, but for a number: its first group.
+
+    Raises:
+        ValueError: it does not compile, or has no group.
+    """
+    try:
+        compiled = re.compile(_TRANSLATED.sub(_translated, text), re.ASCII)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"does not compile: {error}") from error
+    if not compiled.groups:
+        raise ValueError("has no group; write one around the number, such as (\\d+) chunks")
+    return compiled
+
+
 def beyond_re2(text: str) -> str | None:
     """The first construct that RE2, and so the original, does not have; None where there is none."""
     for found in _NOT_IN_RE2.finditer(text):

@@ -8,12 +8,13 @@ from typing import TypeVar
 
 from pytest_retrieval.engines.description import FORMATS, JSON, PERSISTENT, REGEX, Command, Parse
 from pytest_retrieval.engines.durations import parse_duration
-from pytest_retrieval.engines.expressions import beyond_re2, compile_expression
+from pytest_retrieval.engines.expressions import beyond_re2, compile_count, compile_expression
 from pytest_retrieval.engines.fields import Fields, Notes
 from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, Template, parse_template
 from pytest_retrieval.errors import closest
 
 _COMMAND_KEYS = ("command", "dir", "timeout", "stdin", "ok_exit")
+_INDEX_KEYS = (*_COMMAND_KEYS, "chunks")
 _PARSE_KEYS = ("format", "results", "path", "start", "end", "text", "score", "regex")
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ def read_command(
 
     ``of_query`` are the fields of a query that its words and its directory may name.
     """
-    fields = top.child(name, _COMMAND_KEYS)
+    fields = top.child(name, _INDEX_KEYS if name == "index" else _COMMAND_KEYS)
     if fields is None:
         return None
     if isinstance(fields.raw("command"), str):
@@ -45,6 +46,7 @@ def read_command(
         dir=read_template(notes, fields.place("dir"), folder, known) if folder else None,
         stdin=read_template(notes, fields.place("stdin"), stdin, stdin_known) if stdin else None,
         ok_exit=frozenset(fields.wholes("ok_exit")) if "ok_exit" in fields else None,
+        chunks=_chunks(fields, notes),
     )
     if words and not words[0].strip():
         fields.fault("command[0]", "is blank; it names the program")
@@ -107,6 +109,11 @@ def _regex(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
             f"{fields.place('regex')}: {beyond} is read here, but not by RE2 in the original"
         )
     return _checked(notes, fields.place("regex"), compile_expression, text)
+
+
+def _chunks(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
+    text = fields.text("chunks")
+    return _checked(notes, fields.place("chunks"), compile_count, text) if text else None
 
 
 def _timeout(fields: Fields, default: float) -> float:

@@ -33,9 +33,9 @@ class Indexes:
         tree = snapshot.tree_digest
         if tree not in self._latest:
             counts = self._statistics.of(snapshot)
-            self._latest[tree] = SnapshotIndex(
-                snapshot.paths, counts, self._statistics.vocabulary, self._lexicon
-            )
+            index = SnapshotIndex(snapshot.paths, counts, self._statistics.vocabulary, self._lexicon)
+            index.state = self._statistics.state
+            self._latest[tree] = index
         self._latest.move_to_end(tree)
         while len(self._latest) > self._kept:
             self._latest.popitem(last=False)

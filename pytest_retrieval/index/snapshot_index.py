@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_retrieval.costs import COLD
 from pytest_retrieval.index.growing import GrowingLexicon
 from pytest_retrieval.index.lexicon import Lexicon
 from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
@@ -28,8 +29,11 @@ class SnapshotIndex:
     files lie behind one another, as (word, count) entries; a needle is looked up among the distinct words
     first. Texts with a respelling (see :class:`WordCounts`) have a second row behind all files.
 
-    ``paths`` are the files' paths, ``lengths`` their numbers of tokens.
+    ``paths`` are the files' paths, ``lengths`` their numbers of tokens. ``state`` says whether the texts were
+    counted for it, some of them, or none.
     """
+
+    state = COLD
 
     def __init__(
         self,

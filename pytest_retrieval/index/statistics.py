@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.costs import COLD, INCREMENTAL, WARM
 from pytest_retrieval.index.kept import KIND, keep_counts, kept_counts
 from pytest_retrieval.index.vocabulary import Vocabulary, WordCounts
 
@@ -21,10 +22,13 @@ class Statistics:
 
     Memory is bounded between snapshots, whatever the number of snapshots: the contents longest unused go
     first, and a vocabulary that outgrew its bound goes with all counts that speak in its numbers.
+
+    ``state`` says of the latest snapshot whether its texts were counted then, some of them, or none.
     """
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_words: int = MAX_WORDS) -> None:
         self.vocabulary = Vocabulary()
+        self.state = COLD
         self._counts: OrderedDict[str, WordCounts] = OrderedDict()
         self._entries = 0
         self._max_entries = max_entries
@@ -39,14 +43,17 @@ class Statistics:
         """
         if len(self.vocabulary) > self._max_words:
             self._forget()
-        self._count(snapshot, _distinct(snapshot.texts, self._counts))
+        counted = self._count(snapshot, _distinct(snapshot.texts, self._counts))
+        of = len({file.digest for file in snapshot.texts})
+        self.state = COLD if counted == of else INCREMENTAL if counted else WARM
         for file in snapshot.texts:
             self._counts.move_to_end(file.digest)
         counts = [self._counts[file.digest] for file in snapshot.texts]
         self._shrink()
         return counts
 
-    def _count(self, snapshot: Snapshot, files: Iterable[TreeFile]) -> None:
+    def _count(self, snapshot: Snapshot, files: Iterable[TreeFile]) -> int:
+        """Make the counts of ``files`` known; how many of them no earlier run had counted."""
         wanted = {file.digest: file for file in files}
         shelf = None if snapshot.store is None else snapshot.store.shelf(KIND, snapshot.repo)
         if shelf is not None:
@@ -57,6 +64,7 @@ class Statistics:
             self._take(file.digest, self.vocabulary.count(b"".join(pieces)))
         if shelf is not None:
             keep_counts(shelf, self.vocabulary, {digest: self._counts[digest] for digest in wanted})
+        return len(wanted)
 
     def _take(self, digest: str, counts: WordCounts) -> None:
         self._counts[digest] = counts

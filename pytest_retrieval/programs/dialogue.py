@@ -56,6 +56,10 @@ class Dialogue:
         self._said = bytearray(after)
         return answer
 
+    def peak_rss(self) -> int | None:
+        """The most memory that the program has needed, in bytes; None where the machine does not tell."""
+        return self._peer.peak_rss()
+
     def close(self, grace: float = GRACE) -> None:
         """End the program: no more input, then TERM, then KILL, each after ``grace`` seconds."""
         self._peer.close(grace)

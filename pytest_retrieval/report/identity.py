@@ -8,7 +8,7 @@ from typing import Any
 # What may differ (DECISIONS 17), by where it stands; an arm may well be labelled "latency".
 _TOP = ("environment", "latency", "registered_at", "source_reports_sha256")
 _REGISTRATION = ("registered_at", "source_reports_sha256")
-_ANSWER = ("wall_ms", "build_ms", "cold_wall_ms", "cache_state", "index_seconds", "index_bytes")
+_ANSWER = ("wall_ms", "build_ms", "cold_wall_ms", "cache_state", "cost")
 
 
 def strip_times(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_retrieval.costs import INDEX_STATES
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report import corvint
 from pytest_retrieval.report.canonical import PROFILE
@@ -71,6 +72,16 @@ _held = record(
 )
 _explain = record({"query": text, "terms": count}, {"negatives": _paths, "gold": map_of(_held)})
 
+_cost = record(
+    {},
+    {
+        "index_seconds": number,
+        "index_state": one_of(*INDEX_STATES),
+        **dict.fromkeys(("index_bytes", "index_chunks"), count),
+        **dict.fromkeys(("index_peak_rss", "index_tree_rss", "query_peak_rss"), count),
+        **dict.fromkeys(("reply_tokens", "schema_tokens", "named_tokens"), count),
+    },
+)
 _answer = record(
     {"ranked": _paths, "abstained": flag, "cache_state": text},
     {
@@ -84,8 +95,7 @@ _answer = record(
         "wall_ms": number,
         "build_ms": number,
         "cold_wall_ms": number,
-        "index_seconds": number,
-        "index_bytes": count,
+        "cost": _cost,
         "nearest": text,
         "file_only": flag,
         "slots": record({"0": _slots}, dict.fromkeys(("1", "2", "3"), _slots)),

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_retrieval.measures import spans
 from pytest_retrieval.measures.spans import PER_FILE, Quality
 from pytest_retrieval.model import Gold, Searched, Slot, distinct
+from pytest_retrieval.report.search_costs import chunks_of, cost_row
 from pytest_retrieval.report.searched import stored_query, stored_slots
 
 FAILED = "failed"
@@ -146,6 +147,7 @@ def _miss(
 def _row(
     label: str, corpus: _Corpus, files: int, asked: Sequence[_Asked], capabilities: Mapping[str, Any]
 ) -> dict[str, Any]:
+    answers = [one.answer for one in asked]
     errors = [one.answer["error"] for one in asked if "error" in one.answer]
     failed = len(errors) == len(asked) or all("error" in one.answer for one in asked[:_FIRST])
     row: dict[str, Any] = {
@@ -154,9 +156,9 @@ def _row(
         "lang": corpus.language,
         "tier": "",
         "files": files,
-        "chunks": 0,
+        "chunks": chunks_of(answers),
         "indexed_tree": corpus.tree,
-        "cost": _cost(asked, files),
+        "cost": cost_row(answers, files),
         "ext": _ext(corpus, asked, errors, capabilities, failed=failed),
     }
     if not capabilities.get("spans"):
@@ -234,33 +236,6 @@ def _ext(
     }
 
 
-def _cost(asked: Sequence[_Asked], files: int) -> dict[str, Any]:
-    """What indexing and asking took; times of queries that failed say nothing of an answer's."""
-    answers = [one.answer for one in asked]
-    told = [answer["index_seconds"] for answer in answers if "index_seconds" in answer]
-    built = [answer["build_ms"] / 1_000 for answer in answers if "build_ms" in answer]
-    seconds = max(told or built, default=0.0)
-    times = sorted(
-        answer["wall_ms"] / 1_000 for answer in answers if "error" not in answer and "wall_ms" in answer
-    )
-    cost: dict[str, Any] = {
-        "index_seconds": seconds,
-        "files_per_sec": files / seconds if seconds else 0.0,
-        "chunks_per_sec": 0.0,
-        "peak_rss_mb": 0.0,
-        "query_seconds": _mean(times),
-        "query_p50_seconds": _quantile(times, 50),
-        "query_p95_seconds": _quantile(times, 95),
-    }
-    sizes = [answer["index_bytes"] for answer in answers if "index_bytes" in answer]
-    states = {answer["cache_state"] for answer in answers}
-    if sizes:
-        cost["index_bytes"] = max(sizes)
-    if states & {"COLD", "WARM"}:
-        cost["cold"] = "WARM" not in states
-    return cost
-
-
 def _shown(quality: Quality) -> dict[str, Any]:
     return {
         "queries": quality.queries,
@@ -268,11 +243,6 @@ def _shown(quality: Quality) -> dict[str, Any]:
         "mrr": quality.mrr,
         "zero_miss": quality.zero_miss,
     }
-
-
-def _quantile(ordered: Sequence[float], percent: int) -> float:
-    """The nearest rank."""
-    return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else 0.0
 
 
 def _share(hits: Iterable[bool]) -> float:

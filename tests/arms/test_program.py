@@ -23,7 +23,8 @@ from pytest_retrieval.programs.process import Completed
 
 def ended(code: int, out: bytes = b"", err: bytes = b"", **flags: bool) -> Completed:
     known = {"stdout_truncated": False, "stderr_truncated": False, "timed_out": False, **flags}
-    return Completed(code, out, err, wall=1.0, **known)
+    cut, cut_err, late = known.values()
+    return Completed(code, out, err, cut, cut_err, late, 1.0)
 
 
 def script(folder: Path, text: str, name: str = "tool") -> Path:
