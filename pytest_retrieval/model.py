@@ -220,8 +220,8 @@ class ArmRow:
     for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
     are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``cost`` is what the
     arm tells of its costs, where lines are judged. ``place`` is where in its own code the arm raised
-    what is its fault, for whoever looks at the run and no report. ``rest`` is the ranking beyond the limit, as
-    far as the arm told it.
+    what is its fault, for whoever looks at the run and no report. ``rest`` is the ranking beyond the
+    limit, as far as the arm told it.
     """
 
     ranked: tuple[str, ...] = ()

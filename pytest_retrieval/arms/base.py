@@ -22,13 +22,13 @@ class Arm:
     ends the program that it asks; others are interrupted. ``index_seconds`` and ``index_bytes`` are what its
     index cost in this session; None for an arm that does not tell, whose time to prepare stands for it, and
     ``index_state`` whether it was built from nothing (``COLD``), from what an earlier run left
-    (``INCREMENTAL``), or not at all (``WARM``). ``reply`` is what a tool itself said in its latest answer, and
-    ``tool_schema`` how it is described to an agent, for both cost tokens. ``cache_state`` labels the times of
-    answers that tell none and of queries that failed; ``notices`` are lines for the end of the run.
+    (``INCREMENTAL``), or not at all (``WARM``). ``reply`` is what a tool itself said in its latest answer,
+    and ``tool_schema`` how it is described to an agent, for both cost tokens. ``cache_state`` labels the
+    times of answers that tell none and of queries that failed; ``notices`` are lines for the end of the run.
 
-    Its constructor takes no argument and is cheap, for the controller builds each arm once just to read what it
-    declares: work belongs in :meth:`prepare`, which is timed apart. One arm object serves one snapshot at a
-    time, in one process.
+    Its constructor takes no argument and is cheap, for the controller builds each arm once just to read what
+    it declares: work belongs in :meth:`prepare`, which is timed apart. One arm object serves one snapshot at
+    a time, in one process.
     """
 
     name: ClassVar[str] = ""
