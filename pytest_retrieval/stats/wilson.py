@@ -7,11 +7,12 @@ import math
 Z = 1.959964  # 95 %, to the digits that the original tool uses
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
+def wilson(successes: float, n: float) -> tuple[float, float]:
     """Lower and upper end of the 95 % interval of the rate ``successes / n``, both within [0, 1].
 
-    Not rounded. The ends of a rate of 0 and of 1 are exactly ``0.0`` and ``1.0``. Raises ValueError
-    unless ``0 <= successes <= n`` and ``n > 0``: nothing is known of a rate without data.
+    Not rounded. Either may be a fraction, where samples are not independent and count for less. The ends of
+    a rate of 0 and of 1 are exactly ``0.0`` and ``1.0``. Raises ValueError unless ``0 <= successes <= n`` and
+    ``n > 0``: nothing is known of a rate without data.
     """
     if not 0 <= successes <= n or n == 0:
         raise ValueError(f"no rate of {successes} in {n}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, NoReturn
+
 TEST_FILE, SOURCE_FILE, ANSWER = "test-file", "source-file", "answer"
 CLAIM_KINDS = (TEST_FILE, SOURCE_FILE, ANSWER)
 PATH_KINDS = (TEST_FILE, SOURCE_FILE)
@@ -28,3 +31,15 @@ def normalise(kind: str, value: str) -> str:
 def normalise_path(path: str) -> str:
     """A path without blanks around it, one leading ``./`` and one trailing ``/``."""
     return trim(path).removeprefix("./").removesuffix("/")
+
+
+def decode(text: str) -> Any:
+    """The one JSON value of ``text``; raises ValueError for anything else, NaN and deep nesting too."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
