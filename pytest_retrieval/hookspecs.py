@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
 
 ArmFactory = Callable[[], "Arm"]
+OwnMeasure = Callable[[Sequence[str], Collection[str]], float]
 
 
 @pytest.hookspec
@@ -22,4 +23,23 @@ def pytest_retrieval_arms(config: pytest.Config) -> Mapping[str, ArmFactory] | I
 
         def pytest_retrieval_arms(config):
             return {"mine": lambda: MyArm(model="small")}
+    """
+
+
+@pytest.hookspec
+def pytest_retrieval_measures(config: pytest.Config) -> Mapping[str, OwnMeasure] | None:
+    """Offer measures of your own, to be named in ``--retrieval-measures`` and in gates.
+
+    Return a mapping from name (letters a to z, digits and ``_``) to a function that takes the ranked paths,
+    best first, at most ``--limit`` of them, and the gold paths, of which there is at least one, and returns a
+    number of 0 to 50::
+
+        def wasted(ranked, gold):
+            return sum(path not in gold for path in ranked)
+
+        def pytest_retrieval_measures(config):
+            return {"wasted": wasted}
+
+    Reports have it as ``wasted@k``. It is not asked about samples without gold, and is 0 where the arm had an
+    error. What it raises is a fault of the answer that it was asked about.
     """

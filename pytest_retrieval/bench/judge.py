@@ -20,6 +20,7 @@ from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.bounds import within
 from pytest_retrieval.bench.costing import cost_of
 from pytest_retrieval.bench.detail import describe
+from pytest_retrieval.bench.explaining import completed, explain
 from pytest_retrieval.bench.places import raised_at
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
@@ -59,13 +60,24 @@ class Judge:
     """Runs a fixed list of arms over one sample after another; close it to close the arms.
 
     ``witness`` is told of every answer once its time is taken: the sample, the arm's label, the arm (None if
-    it could not be built) and its row. What it raises ends the run.
+    it could not be built) and its row. What it raises ends the run. ``explain`` adds to every row of the
+    report what explains a missed gold file. ``measures`` are asked for beside those that every sample has.
     """
 
-    def __init__(self, specs: Sequence[ArmSpec], limit: int, witness: Witness | None = None) -> None:
+    def __init__(
+        self,
+        specs: Sequence[ArmSpec],
+        limit: int,
+        witness: Witness | None = None,
+        *,
+        explain: bool = False,
+        measures: Sequence[Chosen] = (),
+    ) -> None:
         self._stations = tuple(Station(spec) for spec in specs)
         self._limit = limit
         self._witness = witness
+        self._explains = explain
+        self._measures = measures
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -81,7 +93,7 @@ class Judge:
         query = question(sample, self._limit)
         rows = {station.label: self._ask(station, sample, query, snapshot) for station in self._stations}
         try:
-            detail = describe(sample, rows, self._limit, snapshot)
+            detail = self._described(sample, rows, snapshot)
         except SnapshotError as error:
             return self.lost(sample, f"snapshot: {error}", status="fault")
         faults = {
@@ -95,8 +107,18 @@ class Judge:
     def lost(self, sample: Sample, why: str, *, status: str) -> Outcome:
         """The outcome of a sample that no arm could be asked about, for the reason ``why``."""
         rows = {station.label: ArmRow(fault=why) for station in self._stations}
-        detail = describe(sample, rows, self._limit, None, status=status)
+        detail = self._described(sample, rows, None, status)
         return Outcome(detail, None, (why,))
+
+    def _described(
+        self,
+        sample: Sample,
+        rows: Mapping[str, ArmRow],
+        snapshot: Snapshot | None,
+        status: str | None = None,
+    ) -> Mapping[str, Any]:
+        detail = describe(sample, rows, self._limit, snapshot, status=status, chosen=self._measures)
+        return explain(detail, sample, rows, snapshot) if self._explains else detail
 
     def close(self) -> None:
         """Close every arm that was built, also when an interrupt ends the closing of one."""
@@ -109,6 +131,8 @@ class Judge:
         row = self._answer(station, sample, query, snapshot)
         if self._witness is not None:
             self._witness(sample, station.label, station.arm, row)
+        if self._explains:
+            row = completed(row, station.arm, query, sample)
         dirt = dirt_of(snapshot) if station.uses_worktree else None
         return row if dirt is None else self._left_dirty(row, dirt, snapshot)
 

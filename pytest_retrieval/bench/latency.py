@@ -25,6 +25,7 @@ from pytest_retrieval.bench.detail import answer_row
 from pytest_retrieval.bench.hiding import hidden
 from pytest_retrieval.bench.judge import Judge, Outcome, Witness, dirt_of, question
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError, VoidError
+from pytest_retrieval.measures.chosen import Chosen
 from pytest_retrieval.model import ArmRow, Sample
 from pytest_retrieval.snapshots.base import Snapshot
 
@@ -40,9 +41,16 @@ class LatencyJudge(Judge):
     """
 
     def __init__(
-        self, specs: Sequence[ArmSpec], limit: int, label: str, witness: Witness | None = None
+        self,
+        specs: Sequence[ArmSpec],
+        limit: int,
+        label: str,
+        witness: Witness | None = None,
+        *,
+        explain: bool = False,
+        measures: Sequence[Chosen] = (),
     ) -> None:
-        super().__init__(specs, limit, witness)
+        super().__init__(specs, limit, witness, explain=explain, measures=measures)
         self.differing = 0
         self._measured = next(station for station in self._stations if station.label == label)
 

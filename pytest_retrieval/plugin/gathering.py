@@ -232,6 +232,7 @@ class Gathering:
 
     def _header(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         plan = self.plan
+        measures = [measure.name for measure in self.bench.settings.measures]
         return {
             "version": __version__,
             "limit": self.bench.settings.limit,
@@ -240,6 +241,7 @@ class Gathering:
             "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
             "arms": self.bench.roster.facts,
             "pairs": self._pairs(),
+            **({"measures": measures} if measures else {}),
             "snapshots": facts,
             "environment": self._environment(),
             "registration": self.records.section,

@@ -128,6 +128,15 @@ OPTIONS = (
         ini="pairs",
     ),
     Option(
+        "measures",
+        "Measures beside those that every report has, by the names of ir_measures, separated by blanks: "
+        "'nDCG@10 RR Success@5 AP Rprec P@5', F0.5@5, full@5 for all of the gold, or names from a "
+        "conftest's pytest_retrieval_measures.",
+        "'MEASURE ...'",
+        short=False,
+        many=True,
+    ),
+    Option(
         "store",
         "Where texts and their statistics are kept between runs; none to go without. Default: "
         "pytest-retrieval in the user's cache directory.",

@@ -84,10 +84,23 @@ class BenchSession:
         if settings.snapshot_latency:
             from pytest_retrieval.bench.latency import LatencyJudge
 
-            return LatencyJudge(settings.arms, settings.limit, self.roster.observed, self.witness)
+            return LatencyJudge(
+                settings.arms,
+                settings.limit,
+                self.roster.observed,
+                self.witness,
+                explain=settings.explain,
+                measures=settings.measures,
+            )
         from pytest_retrieval.bench.judge import Judge
 
-        return Judge(settings.arms, settings.limit, self.witness)
+        return Judge(
+            settings.arms,
+            settings.limit,
+            self.witness,
+            explain=settings.explain,
+            measures=settings.measures,
+        )
 
     @cached_property
     def roster(self) -> Roster:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.registry import ArmSpec, Prefix
     from pytest_retrieval.engines.trees import Corpus as SearchTree
     from pytest_retrieval.gates.grammar import Gate
+    from pytest_retrieval.measures.chosen import Chosen, OwnMeasure
     from pytest_retrieval.snapshots.sources import NamedSource
 
 LIMITS = range(1, 51)
@@ -77,6 +79,7 @@ class Settings:
     capture: Path | None
     html: Path | None
     explain: bool
+    measures: tuple[Chosen, ...]
 
 
 def read_settings(config: pytest.Config, run_path: Path) -> Settings:
@@ -105,6 +108,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     typed = options.values(config, "arms")
     arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
     labels = [arm.label for arm in arms]
+    gates = _gates(options.values(config, "gate"), labels, limit)
     maximum = options.value(config, "max-samples")
     report = _optional_path(config, "report")
     return Settings(
@@ -120,7 +124,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
         report=report,
-        gates=_gates(options.values(config, "gate"), labels, limit),
+        gates=gates,
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
         store=store,
@@ -131,6 +135,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         capture=_optional_path(config, "context-packets"),
         html=_optional_path(config, "html"),
         explain=options.flag(config, "explain") or options.value(config, "html") is not None,
+        measures=_measures(config, limit, gates),
     )
 
 
@@ -196,6 +201,45 @@ def offered_arms(config: pytest.Config) -> dict[str, Callable[[], Arm]]:
                 )
             offered[name] = factory
     return offered
+
+
+def offered_measures(config: pytest.Config) -> dict[str, OwnMeasure]:
+    """The measures of every conftest, by name."""
+    from pytest_retrieval.measures.chosen import check_own
+
+    offered: dict[str, OwnMeasure] = {}
+    for measures in config.hook.pytest_retrieval_measures(config=config):
+        if not isinstance(measures, Mapping):
+            raise UsageError(
+                "pytest_retrieval_measures: return a mapping from name to a function of ranking and gold, "
+                f"not {measures!r:.80}"
+            )
+        for name, function in check_own(measures).items():
+            if name in offered:
+                raise UsageError(
+                    f"pytest_retrieval_measures: two conftests offer a measure named {name!r}; rename one"
+                )
+            offered[name] = function
+    return offered
+
+
+def _measures(config: pytest.Config, limit: int, gates: Sequence[Gate]) -> tuple[Chosen, ...]:
+    """The measures that were asked for, and those that gates need."""
+    texts = options.values(config, "measures")
+    if not texts and not gates:
+        return ()
+    from pytest_retrieval.measures.chosen import choose
+
+    own = offered_measures(config)
+    try:
+        asked = choose(texts, limit, own)
+    except UsageError as error:
+        raise UsageError(f"--retrieval-measures: {error}") from None
+    needed: list[Chosen] = []
+    for gate in gates:
+        with suppress(UsageError):  # errors, say, is no measure
+            needed += choose([gate.measure], limit, own)
+    return tuple(dict.fromkeys([*asked, *needed]))
 
 
 def program_arms(config: pytest.Config) -> ProgramArms:

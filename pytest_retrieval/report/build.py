@@ -38,7 +38,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "gates": [],
     "environment": {},
 }
-_OPTIONAL = frozenset({"corvint", "pairs", "registration"})
+_OPTIONAL = frozenset({"corvint", "measures", "pairs", "registration"})
 _FASTEST = 1  # zlib level
 _UNREACHED = ("gold_absent", "gold_cut")
 
@@ -86,10 +86,11 @@ def build(header: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Re
     ``selection`` (``{of, chosen, lost}``) and ``arms`` (label -> facts), and may have ``skipped``,
     ``snapshots`` (``repo@commit`` -> facts; may grow while ``details`` are drawn), ``environment``,
     ``gates``, ``pairs`` (``(A, B)`` of labels; by default those of ``default_pairs``), ``kind``,
-    ``protocol``, ``registration``, ``corvint`` (``{version, sha256}`` of the program that was asked) and
-    ``version``. A detail is a sample's row as the grading loop describes it. Raises ReportError when the
-    header lacks a key or has an unknown one, when a sample comes twice or names an arm or a source that the
-    header does not have, and for a value that JSON does not hold.
+    ``protocol``, ``registration``, ``measures`` (names of those that were asked for), ``corvint``
+    (``{version, sha256}`` of the program that was asked) and ``version``. A detail is a sample's row as the
+    grading loop describes it. Raises ReportError when the header lacks a key or has an unknown one, when a
+    sample comes twice or names an arm or a source that the header does not have, and for a value that JSON
+    does not hold.
     """
     if missing := _REQUIRED - set(header):
         raise ReportError(f"a report's header needs {', '.join(sorted(missing))}")
@@ -176,7 +177,8 @@ class _Gathered:
             self._grouping.repositories,
         )
         pairs = self._header.get("pairs") or default_pairs(self._header["arms"])
-        return compare_pairs(pairs, self._grouping.paired_groups(), samples)
+        further = self._header.get("measures", ())
+        return compare_pairs(pairs, self._grouping.paired_groups(), samples, further)
 
     def _snapshots(self) -> dict[str, Any]:
         """Facts and counts of every snapshot that a sample asked for."""

@@ -43,7 +43,7 @@ def merge(reports: Sequence[StoredReport], *, union: bool = False) -> Report:
         agreement.take(report)
         populations.add(report, samples.take(report))
     header = _header(reports, agreement, populations, samples)
-    return build(header, samples.details(agreement.limit))
+    return build(header, samples.details(agreement.limit, header.get("measures", ())))
 
 
 def _header(
@@ -52,6 +52,7 @@ def _header(
     totals = populations.totals()
     environments = [environment for report in reports for environment in report.environments]
     contended = any(environment.get("contended") for environment in environments)
+    measures = list(dict.fromkeys(name for report in reports for name in report.measures))
     return {
         "version": __version__,
         "protocol": agreement.protocol,
@@ -63,6 +64,7 @@ def _header(
         "pairs": agreement.pairs(),
         "snapshots": agreement.snapshots,
         **({} if agreement.program is None else {"corvint": dict(agreement.program)}),
+        **({"measures": measures} if measures else {}),
         "environment": {"contended": contended, "reports": environments},
         "registration": {
             "arms": sorted(agreement.arms),
@@ -113,7 +115,7 @@ class _Samples:
         """What the reports lost; what was answered elsewhere is still among it."""
         return list(self._lost.values())
 
-    def details(self, limit: int) -> Iterator[Detail]:
+    def details(self, limit: int, measures: Sequence[str] = ()) -> Iterator[Detail]:
         """The merged details; samples of an unknown row follow the others of their file as they came."""
         last_row = dict(self._last_row)
         for key, packed in self._packed.items():
@@ -122,7 +124,7 @@ class _Samples:
                 detail["row"] = last_row[key[0]] = last_row.get(key[0], -1) + 1
             if key in self._lost:
                 _charge(detail, self._losers[key], self._lost[key]["why"])
-            yield regrade({**detail, "partition": fold_of(detail["repo"])}, limit)
+            yield regrade({**detail, "partition": fold_of(detail["repo"])}, limit, measures)
 
     def _check_union(self, key: Key, report: StoredReport) -> None:
         source, name, _ = key

@@ -39,17 +39,21 @@ class Samples:
 
 
 def compare_pairs(
-    pairs: Iterable[tuple[str, str]], groups: Mapping[str, Rows], samples: Samples
+    pairs: Iterable[tuple[str, str]],
+    groups: Mapping[str, Rows],
+    samples: Samples,
+    further: Sequence[str] = (),
 ) -> dict[str, Any]:
     """``group -> "A - B" -> measure -> figures``, each with ``p_holm`` over the family of its group.
 
-    ``groups`` gives the samples of each group as places in the columns. A pair's figures are over the samples
+    ``groups`` gives the samples of each group as places in the columns, ``further`` are measures to compare
+    beside those of every report where samples have gold. A pair's figures are over the samples
     that both arms have the measure of; a group or pair without such samples is left out.
     """
     section: dict[str, Any] = {}
     named = list(pairs)
     for group, rows in groups.items():
-        compared = {pair_name(pair): dict(_figures(pair, group, rows, samples)) for pair in named}
+        compared = {pair_name(pair): dict(_figures(pair, group, rows, samples, further)) for pair in named}
         if kept := {name: figures for name, figures in compared.items() if figures}:
             _adjust([found for figures in kept.values() for found in figures.values()])
             section[group] = kept
@@ -57,9 +61,9 @@ def compare_pairs(
 
 
 def _figures(
-    pair: tuple[str, str], group: str, rows: Rows, samples: Samples
+    pair: tuple[str, str], group: str, rows: Rows, samples: Samples, further: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    for measure in (SELECTIVE,) if group in NO_GOLD else MEASURES:
+    for measure in (SELECTIVE,) if group in NO_GOLD else dict.fromkeys((*MEASURES, *further)):
         a, b = (samples.column(label, measure)[rows] for label in pair)
         both = ~(np.isnan(a) | np.isnan(b))
         if not both.any():

@@ -38,6 +38,7 @@ from pytest_retrieval.report.stored import NOT_RUN, UNKNOWN, Detail, StoredRepor
 _STRATA = ("positive", "natural_no_gold", "counterfactual_no_gold")
 _COUNTED = ("gold_absent", "gold_cut")  # of a snapshot: sums over its samples
 
+_asked = matching(r"[a-z][a-z0-9_]*@(k|[1-9][0-9]?)", "a measure such as ndcg@10")
 _digest = matching(r"[0-9a-f]{64}", "a SHA-256 in lower-case hex")
 _label = matching(r"[A-Za-z0-9_.+:-]+", "the label of an arm (letters, digits and _.+:-)")
 _paths = list_of(text, distinct=True)
@@ -166,6 +167,7 @@ _head = record(
         "paired": map_of(_object),
         "registration": record({}, {"corvint_sha256": text}),
         "corvint": record({"version": text, "sha256": _digest}),
+        "measures": list_of(_asked, distinct=True),
     },
 )
 
@@ -208,6 +210,7 @@ def _read_own(document: Document) -> StoredReport:
         snapshots={name: _without(facts, _COUNTED) for name, facts in head.get("snapshots", {}).items()},
         environments=environment.get("reports", [environment]),
         program=_program(head),
+        measures=head.get("measures", ()),
     )
     _check_sources(report)
     return report

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_retrieval.measures.chosen import stored as recomputed
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.measures.names import OF_SPANS
 from pytest_retrieval.model import ArmRow, Sample, Span
@@ -13,22 +14,24 @@ from pytest_retrieval.report.searched import stored_query, stored_slots
 NEGATIVES = "hard_negative_hits@k"
 
 
-def regrade(detail: Mapping[str, Any], limit: int) -> dict[str, Any]:
+def regrade(detail: Mapping[str, Any], limit: int, measures: Sequence[str] = ()) -> dict[str, Any]:
     """``detail`` with the metrics of all its arms, and its ceiling if it has one, computed from the paths.
 
     No report has hard negatives, so ``hard_negative_hits@k`` of an answer stays as it is stored, and absent
-    where it is; so do ContextBench's measures where the report has no spans (the original's). Nothing else is
-    kept.
+    where it is; so do ContextBench's measures where the report has no spans (the original's), and of
+    ``measures``, which are asked for beside those of every report, the users' own. Nothing else is kept.
     """
     sample = _sample(detail)
-    graded = {label: _measures(sample, detail, label, limit) for label in detail["arms"]}
+    graded = {label: _measures(sample, detail, label, limit, measures) for label in detail["arms"]}
     if "ceiling" not in detail:
         return {**detail, "metrics": graded}
     present = set(sample.gold).difference(detail["gold_absent"])
     return {**detail, "metrics": graded, "ceiling": ceiling(sample, present, limit)}
 
 
-def _measures(sample: Sample, detail: Mapping[str, Any], label: str, limit: int) -> dict[str, float]:
+def _measures(
+    sample: Sample, detail: Mapping[str, Any], label: str, limit: int, measures: Sequence[str]
+) -> dict[str, float]:
     answer = detail["arms"][label]
     ranked = tuple(path for path in answer["ranked"] if path not in sample.given)
     row = ArmRow(
@@ -38,13 +41,14 @@ def _measures(sample: Sample, detail: Mapping[str, Any], label: str, limit: int)
         slots=stored_slots(answer),
         file_only=answer.get("file_only", False),
     )
-    measures = grade(sample, row, limit, detail.get("lines"))
-    if not sample.gold or row.error is not None:
-        return measures
-    del measures[NEGATIVES]
+    chosen = recomputed(measures, limit)
+    graded = grade(sample, row, limit, detail.get("lines"), chosen)
     stored = detail["metrics"].get(label, {})
-    kept = {name: stored[name] for name in (NEGATIVES, *OF_SPANS) if name in stored}
-    return kept | measures
+    own = set(measures).difference(measure.name for measure in chosen)
+    if not sample.gold or row.error is not None:
+        return graded | {name: stored[name] for name in own if name in stored}
+    del graded[NEGATIVES]
+    return {name: stored[name] for name in (NEGATIVES, *OF_SPANS, *own) if name in stored} | graded
 
 
 def _sample(detail: Mapping[str, Any]) -> Sample:

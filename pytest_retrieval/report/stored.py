@@ -27,8 +27,8 @@ class StoredReport:
     and ``kept`` are then what was seen. ``of`` and ``chosen`` count samples, ``lost`` lists those without an
     answer. ``arms`` are what each declared, by label, ``pairs`` those that were compared, ``snapshots`` facts
     by ``repo@commit``. ``program`` is ``{version, sha256}`` of the Corvint program, if one was measured.
-    ``details`` gives, on each call, the details in the shape of this project's own reports; the row is None
-    where the report does not tell.
+    ``measures`` are those that the run was asked for. ``details`` gives, on each call, the details in the
+    shape of this project's own reports; the row is None where the report does not tell.
     """
 
     path: Path
@@ -47,6 +47,7 @@ class StoredReport:
     snapshots: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     environments: Sequence[Mapping[str, Any]] = ()
     program: Mapping[str, str] | None = None
+    measures: Sequence[str] = ()
 
     @property
     def binary(self) -> str:

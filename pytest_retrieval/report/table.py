@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from pytest_retrieval.gates.verdict import verdict_line
-from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.measures.names import CUT, recall_cuts
 from pytest_retrieval.report.summaries import BUILD
 
 NOT_MEASURED = "-"
@@ -82,7 +82,7 @@ def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:
     ]
     limit_of = Row("(ceiling)", report["ceiling"]["all"], {})
     with_gold = any(row.group["positives"] for row in rows) or not any(row.group["n"] for row in rows)
-    columns = _columns(report["limit"], width, with_gold=with_gold)
+    columns = _columns(report["limit"], report.get("measures", ()), width, with_gold=with_gold)
     columns, label_width = _fit(columns, [*rows, limit_of], width)
     grid = [_best_bold([column.cell(row) for row in rows]) for column in columns]
     grid = [[*cells, column.cell(limit_of)] for column, cells in zip(columns, grid, strict=True)]
@@ -101,7 +101,7 @@ def _line(label: str, label_width: int, cells: Sequence[Cell], widths: Sequence[
     return tuple(pieces)
 
 
-def _columns(limit: int, width: int, *, with_gold: bool) -> list[Column]:
+def _columns(limit: int, measures: Iterable[str], width: int, *, with_gold: bool) -> list[Column]:
     """Every column in order; the last extra ones go first when there is little room.
 
     Where no sample has gold, what is left to judge is whether an arm knew to be silent.
@@ -111,6 +111,10 @@ def _columns(limit: int, width: int, *, with_gold: bool) -> list[Column]:
         Column("n", lambda row: _count(row.group.get("n"))),
         *(Column(f"R@{cut}", _measure(f"recall@{cut}"), needs_gold=True) for cut in recall_cuts(limit)),
         Column("MRR", _measure("mrr@k"), needs_gold=True),
+        *(
+            Column(name, _measure(name, best=name.partition("@")[0] in CUT), needs_gold=True)
+            for name in measures
+        ),
         Column(f"hit@{limit} (95% CI)", lambda row: _rate(row, "hit@k", roomy=roomy), needs_gold=True),
         Column("answered", _measure("hit@k", "answered"), extra=True, needs_gold=True),
         Column(
