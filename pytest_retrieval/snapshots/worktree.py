@@ -29,7 +29,7 @@ _COMMITTER = {
     "GIT_COMMITTER_DATE": _WHEN,
 }
 # The tree's own .gitattributes must not change a byte, nor make `git add` refuse a file.
-_RAW_ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding !crlf\n"
+RAW_ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding !crlf\n"
 
 
 class Worktree:
@@ -116,7 +116,7 @@ def commit(root: Path) -> None:
     git.output("init", "--quiet", "--template=", "--initial-branch=main", str(root))
     with contextlib.suppress(FileExistsError):
         (root / ".git" / "info").mkdir()
-    (root / ".git" / "info" / "attributes").write_text(_RAW_ATTRIBUTES, encoding="ascii")
+    (root / ".git" / "info" / "attributes").write_text(RAW_ATTRIBUTES, encoding="ascii")
     git.output("add", "-f", "-A")
     git.output(
         "commit",
