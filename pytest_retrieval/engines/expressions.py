@@ -28,10 +28,7 @@ def compile_expression(text: str) -> re.Pattern[str]:
     Raises:
         ValueError: it does not compile, or has no group named ``path``.
     """
-    try:
-        compiled = re.compile(_TRANSLATED.sub(_translated, text), re.ASCII)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"does not compile: {error}") from error
+    compiled = compile_plain(text)
     if "path" not in compiled.groupindex:
         groups = ", ".join(compiled.groupindex) or "none"
         raise ValueError(f"has no group named path; write (?P<path>…) (named groups: {groups})")
@@ -44,13 +41,22 @@ def compile_count(text: str) -> re.Pattern[str]:
     Raises:
         ValueError: it does not compile, or has no group.
     """
-    try:
-        compiled = re.compile(_TRANSLATED.sub(_translated, text), re.ASCII)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"does not compile: {error}") from error
+    compiled = compile_plain(text)
     if not compiled.groups:
         raise ValueError("has no group; write one around the number, such as (\\d+) chunks")
     return compiled
+
+
+def compile_plain(text: str) -> re.Pattern[str]:
+    """``text`` as :func:`compile_expression` takes it, with whatever groups.
+
+    Raises:
+        ValueError: it does not compile.
+    """
+    try:
+        return re.compile(_TRANSLATED.sub(_translated, text), re.ASCII)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"does not compile: {error}") from error
 
 
 def beyond_re2(text: str) -> str | None:

@@ -89,6 +89,15 @@ class Fields:
         found = self._of(name, dict)
         return None if found is None else Fields(found, self.place(name), known, self._notes)
 
+    def children(self, name: str, known: Sequence[str]) -> list[Fields]:
+        """The objects in the list at ``name``, whose keys are ``known``."""
+        places = [(f"{name}[{number}]", item) for number, item in enumerate(self._of(name, list) or [])]
+        for place, item in places:
+            if not isinstance(item, dict):
+                self.fault(place, f"must be {_KINDS[dict]}, not {_kind(item)}")
+        objects = [(place, item) for place, item in places if isinstance(item, dict)]
+        return [Fields(item, self.place(place), known, self._notes) for place, item in objects]
+
     def _of(self, name: str, kind: type) -> Any:
         found = self._values.get(name)
         if found is None or _is(found, kind):

@@ -8,10 +8,20 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pytest_retrieval.engines.description import MODES, ONESHOT, PERSISTENT, Command, Description, Parse
+from pytest_retrieval.engines.description import (
+    MCP,
+    MODES,
+    ONESHOT,
+    PERSISTENT,
+    Command,
+    Description,
+    Parse,
+    Server,
+)
 from pytest_retrieval.engines.fields import Fields, Notes
 from pytest_retrieval.engines.sections import one_of, read_command, read_parse, read_template
-from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, Template
+from pytest_retrieval.engines.servers import read_server, refuse_server
+from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, OF_SERVER, Template
 from pytest_retrieval.errors import UsageError, closest
 
 INDEX_TIMEOUT = 1800.0
@@ -23,6 +33,9 @@ _KEYS = (
     "mode",
     "index",
     "search",
+    "server",
+    "setup",
+    "ready",
     "parse",
     "candidates",
     "spans",
@@ -118,15 +131,18 @@ def _description(document: dict[str, Any], notes: Notes, folder: Path, digest: s
     mode = one_of(top, "mode", MODES) or ONESHOT
     spans, strip = top.flag("spans"), top.text("strip_prefix")
     top.text("about")
+    name = _name(top)
+    search, server = _search(top, mode, notes)
     return Description(
-        _name(top),
+        name,
         mode,
-        _search(top, mode, notes),
+        search,
         read_parse(top, mode, notes) or Parse(""),
         folder,
         digest,
         index=read_command(top, "index", INDEX_TIMEOUT, (), notes),
         version=read_command(top, "version", SEARCH_TIMEOUT, (), notes),
+        server=server,
         candidates=_candidates(top),
         spans=spans,
         per_file=_per_file(top),
@@ -134,7 +150,7 @@ def _description(document: dict[str, Any], notes: Notes, folder: Path, digest: s
         text_from_corpus=_text_from_corpus(top, spans=spans),
         strip_prefix=read_template(notes, "strip_prefix", strip, EVERYWHERE) if strip else None,
         line_base=top.whole("line_base", 1),
-        env=_environment(top, notes),
+        env=_environment(top, (*EVERYWHERE, *(OF_SERVER if mode == MCP else ())), notes),
         env_pass=_passed(top),
         unknown=tuple(notes.unknown),
         warnings=tuple(notes.warnings),
@@ -148,14 +164,21 @@ def _name(top: Fields) -> str:
     return name.strip()
 
 
-def _search(top: Fields, mode: str, notes: Notes) -> Command:
-    """The search command; a persistent one starts before there is a query, but K and N never change."""
+def _search(top: Fields, mode: str, notes: Notes) -> tuple[Command, Server | None]:
+    """The search command; a persistent one starts before there is a query, but K and N never change.
+
+    In the mode mcp it has no words, and there is a server.
+    """
+    if mode == MCP:
+        server = read_server(top, notes)
+        return Command((), SEARCH_TIMEOUT if server is None else server.search.timeout), server
+    refuse_server(top, mode)
     search = read_command(
         top, "search", SEARCH_TIMEOUT, ("K", "N") if mode == PERSISTENT else OF_QUERY, notes
     )
     if "search" not in top:
         top.fault("search", "missing; search.command is how a query is asked")
-    return search or Command((), SEARCH_TIMEOUT)
+    return search or Command((), SEARCH_TIMEOUT), None
 
 
 def _candidates(top: Fields) -> int:
@@ -181,7 +204,7 @@ def _text_from_corpus(top: Fields, *, spans: bool) -> bool:
     return wanted
 
 
-def _environment(top: Fields, notes: Notes) -> tuple[tuple[str, Template], ...]:
+def _environment(top: Fields, known: tuple[str, ...], notes: Notes) -> tuple[tuple[str, Template], ...]:
     variables = []
     for number, entry in enumerate(top.texts("env")):
         place = f"env[{number}]"
@@ -189,7 +212,7 @@ def _environment(top: Fields, notes: Notes) -> tuple[tuple[str, Template], ...]:
         if not equals or not _VARIABLE.fullmatch(name):
             notes.fault(place, f"{entry!r:.60} is not of the form KEY=value")
             continue
-        template = read_template(notes, place, value, EVERYWHERE)
+        template = read_template(notes, place, value, known)
         if template is not None:
             variables.append((name, template))
     return tuple(variables)

@@ -17,6 +17,8 @@ _SHOWN = 5  # dropped things that are kept for show
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _SURROGATE = re.compile("[\udc80-\udcff]")
 _ABSENT = object()
+_OPENING = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_TRIED = 20  # lines at which a JSON document within a text may begin
 
 
 class OutputError(RetrievalError):
@@ -69,8 +71,18 @@ def read_output(data: bytes, description: Description) -> Reading:
     Raises:
         OutputError: it is no JSON document with a list of results, or nothing of it can be read.
     """
-    reading = Reading()
     text = data.decode("utf-8", "surrogateescape")
+    empty = description.parse.empty
+    try:
+        return _read(text, description)
+    except OutputError:
+        if empty is None or not empty.search(text):
+            raise
+        return Reading()
+
+
+def _read(text: str, description: Description) -> Reading:
+    reading = Reading()
     reading.undecodable = len(_SURROGATE.findall(text))
     if not text.strip():
         return reading
@@ -91,9 +103,46 @@ def read_output(data: bytes, description: Description) -> Reading:
 
 
 def look_up(value: Any, path: str) -> Any:
-    """What stands at the dotted ``path`` in ``value``, where a number is a place in a list; else None."""
-    found = _find(value, path)
+    """What stands at the dotted ``path`` in ``value``, where a number is a place in a list; else None.
+
+    The path ``.`` (an addition) is the value itself.
+    """
+    found = value if path == "." else _find(value, path)
     return None if found is _ABSENT else found
+
+
+def find_results(document: Any, path: str) -> list[Any] | None:
+    """The list of results at ``path`` of a document, empty for null; None where there is none.
+
+    A text on the way, or at its end, is read as the JSON document in it (an addition).
+    """
+    found = _find(document, path) if path else document
+    if found is _ABSENT or isinstance(found, str):
+        found = _unfolded(document, path)
+    return [] if found is None else found if isinstance(found, list) else None
+
+
+def json_within(text: str) -> Any:
+    """The JSON document that ``text`` is, or that begins at one of its lines; else the text itself."""
+    try:
+        return json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        pass
+    for opening, _ in zip(_OPENING.finditer(text), range(_TRIED), strict=False):
+        try:
+            found, _ = json.JSONDecoder().raw_decode(text, opening.end())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) or all(isinstance(item, dict) for item in found):
+            return found
+    return text
+
+
+def _unfolded(value: Any, path: str) -> Any:
+    for step in path.split(".") if path else ():
+        value = _find(value, step)
+        value = json_within(value) if isinstance(value, str) else value
+    return value
 
 
 def _find(value: Any, path: str) -> Any:
@@ -115,15 +164,23 @@ def _document_results(text: str, parse: Parse) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise OutputError(f"the output is no JSON document ({error}): {text.strip()!r:.120}") from error
     found = _find(document, parse.results) if parse.results else document
+    if found is _ABSENT or isinstance(found, str):
+        found = _unfolded(document, parse.results)
     where = f"parse.results {parse.results!r}" if parse.results else "the document (parse.results is empty)"
     if found is None:
         return []
     if found is _ABSENT:
         keys = ", ".join(document) if isinstance(document, dict) else "it is no object"
-        raise OutputError(f"the output has nothing at {where}; its keys: {keys:.200}")
+        raise OutputError(f"the output has nothing at {where}; its keys: {keys:.200}{_said(document)}")
     if not isinstance(found, list):
         raise OutputError(f"{where} is no list but {found!r:.80}")
     return found
+
+
+def _said(document: Any) -> str:
+    """The text that an object has and nothing else, for it says what went wrong."""
+    values = list(document.values()) if isinstance(document, dict) else []
+    return f" ({values[0]!r:.160})" if len(values) == 1 and isinstance(values[0], str) else ""
 
 
 def _lines_of(text: str) -> Iterator[str]:

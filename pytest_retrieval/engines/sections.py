@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from pytest_retrieval.engines.description import FORMATS, JSON, PERSISTENT, REGEX, Command, Parse
 from pytest_retrieval.engines.durations import parse_duration
-from pytest_retrieval.engines.expressions import beyond_re2, compile_count, compile_expression
+from pytest_retrieval.engines.expressions import beyond_re2, compile_count, compile_expression, compile_plain
 from pytest_retrieval.engines.fields import Fields, Notes
-from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, Template, parse_template
+from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, OF_SERVER, Template, parse_template
 from pytest_retrieval.errors import closest
 
 _COMMAND_KEYS = ("command", "dir", "timeout", "stdin", "ok_exit")
 _INDEX_KEYS = (*_COMMAND_KEYS, "chunks")
-_PARSE_KEYS = ("format", "results", "path", "start", "end", "text", "score", "regex")
+_PARSE_KEYS = ("format", "results", "path", "start", "end", "text", "score", "regex", "empty")
 
 T = TypeVar("T")
 
@@ -30,28 +31,40 @@ def read_command(
     fields = top.child(name, _INDEX_KEYS if name == "index" else _COMMAND_KEYS)
     if fields is None:
         return None
+    command = read_words(fields, default_timeout, (*EVERYWHERE, *of_query), notes)
+    if command is None:
+        if name != "index" and not isinstance(fields.raw("command"), str):
+            fields.fault("command", "is empty")
+        return None
+    stdin = fields.text("stdin")
+    known = (*EVERYWHERE, *(OF_QUERY if name == "search" else ()))
+    return replace(
+        command,
+        stdin=read_template(notes, fields.place("stdin"), stdin, known) if stdin else None,
+        ok_exit=frozenset(fields.wholes("ok_exit")) if "ok_exit" in fields else None,
+        chunks=_chunks(fields, notes),
+    )
+
+
+def read_words(
+    fields: Fields, default_timeout: float, known: tuple[str, ...], notes: Notes
+) -> Command | None:
+    """The words, the directory and the bound of a command; None where there are no words."""
     if isinstance(fields.raw("command"), str):
         fields.fault(
             "command", 'must be a list of words, ["tool", "--flag", "{{.Query}}"]; no shell reads it'
         )
         return None
     words = fields.texts("command")
-    known = (*EVERYWHERE, *of_query)
     argv = [read_template(notes, fields.place(f"command[{n}]"), word, known) for n, word in enumerate(words)]
-    folder, stdin = fields.text("dir"), fields.text("stdin")
-    stdin_known = (*EVERYWHERE, *(OF_QUERY if name == "search" else ()))
-    command = Command(
-        tuple(template for template in argv if template is not None),
-        _timeout(fields, default_timeout),
-        dir=read_template(notes, fields.place("dir"), folder, known) if folder else None,
-        stdin=read_template(notes, fields.place("stdin"), stdin, stdin_known) if stdin else None,
-        ok_exit=frozenset(fields.wholes("ok_exit")) if "ok_exit" in fields else None,
-        chunks=_chunks(fields, notes),
-    )
+    folder = fields.text("dir")
     if words and not words[0].strip():
         fields.fault("command[0]", "is blank; it names the program")
-    if not words and name != "index":
-        fields.fault("command", "is empty")
+    command = Command(
+        tuple(template for template in argv if template is not None),
+        read_timeout(fields, default_timeout),
+        dir=read_template(notes, fields.place("dir"), folder, known) if folder else None,
+    )
     return command if words else None
 
 
@@ -75,7 +88,7 @@ def read_parse(top: Fields, mode: str, notes: Notes) -> Parse | None:
     regex = _regex(fields, notes) if shape == REGEX else None
     if shape != REGEX and not texts["path"].strip():
         fields.fault("path", "missing; it is the dotted path to a result's file")
-    return Parse(shape, regex=regex, **texts)
+    return Parse(shape, regex=regex, empty=read_pattern(fields, "empty", notes), **texts)
 
 
 def one_of(fields: Fields, name: str, known: tuple[str, ...]) -> str | None:
@@ -91,11 +104,18 @@ def read_template(notes: Notes, place: str, text: str, known: tuple[str, ...]) -
     template = _checked(notes, place, parse_template, text)
     if template is None:
         return None
-    early = sorted(template.fields - set(known), key=OF_QUERY.index)
+    early = [name for name in (*OF_QUERY, *OF_SERVER) if name in template.fields - set(known)]
     if early:
         shown = ", ".join(f"{{{{.{name}}}}}" for name in early)
-        notes.fault(place, f"{shown} is not known here: there is no query yet")
+        why = "there is no query yet" if early[0] in OF_QUERY else "it is the port of a server with a url"
+        notes.fault(place, f"{shown} is not known here: {why}")
     return template
+
+
+def read_pattern(fields: Fields, name: str, notes: Notes) -> re.Pattern[str] | None:
+    """The regular expression at ``name``; None where there is none, or it has faults."""
+    text = fields.text(name)
+    return _checked(notes, fields.place(name), compile_plain, text) if text else None
 
 
 def _regex(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
@@ -116,16 +136,17 @@ def _chunks(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
     return _checked(notes, fields.place("chunks"), compile_count, text) if text else None
 
 
-def _timeout(fields: Fields, default: float) -> float:
-    value = fields.raw("timeout")
+def read_timeout(fields: Fields, default: float, name: str = "timeout") -> float:
+    """The seconds of the duration at ``name``; ``default`` where there is none."""
+    value = fields.raw(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        fields.fault("timeout", f'a bare number is no duration; write "{value}s"')
+        fields.fault(name, f'a bare number is no duration; write "{value}s"')
         return default
-    text = fields.text("timeout")
+    text = fields.text(name)
     try:
         return (parse_duration(text) if text else 0.0) or default
     except ValueError as error:
-        fields.fault("timeout", str(error))
+        fields.fault(name, str(error))
         return default
 
 

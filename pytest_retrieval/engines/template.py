@@ -13,18 +13,26 @@ from pytest_retrieval.errors import closest
 EVERYWHERE = ("Root", "Name", "Lang", "State", "Here", "Python")
 #: Known once a query is asked.
 OF_QUERY = ("Query", "K", "N", "PerFile")
-FIELDS = (*EVERYWHERE, *OF_QUERY)
+#: Known to a server that is reached over HTTP: a port that is free when it is started.
+OF_SERVER = ("Port",)
+FIELDS = (*EVERYWHERE, *OF_QUERY, *OF_SERVER)
+#: Those whose values are whole numbers.
+NUMBERS = ("K", "N", "PerFile", "Port")
 
 _ACTION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_FIELD = re.compile(r"\s*(json\s+)?\.(\w+)\s*")
+_FIELD = re.compile(r"\s*(?:(json|words)\s+)?\.(\w+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A placeholder: ``{{.NAME}}``, or ``{{json .NAME}}`` (an addition) for the value as a JSON string."""
+    """A placeholder: ``{{.NAME}}``, or, in the ``form`` of an addition, more than the plain value.
+
+    ``{{json .NAME}}`` is the value as a JSON string; ``{{words .NAME}}`` are its telling words as one regular
+    expression, ``idle|connections|pool``: what somebody would look for who cannot ask whole questions.
+    """
 
     name: str
-    quoted: bool = False
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ def _field(action: re.Match[str], known: Sequence[str]) -> Field:
         listed = ", ".join(f".{field}" for field in known)
         near = _closest_field(name, known)
         raise ValueError(f"unknown template field {{{{.{name}}}}}{near} (known: {listed})")
-    return Field(name, quoted=found[1] is not None)
+    return Field(name, found[1] or "")
 
 
 def _closest_field(name: str, known: Sequence[str]) -> str:
@@ -86,4 +94,8 @@ def _closest_field(name: str, known: Sequence[str]) -> str:
 
 def _value(field: Field, values: Mapping[str, str]) -> str:
     value = values[field.name]
-    return json.dumps(value) if field.quoted else value
+    if field.form == "words":
+        from pytest_retrieval.engines.shipped.words import words_of
+
+        return "|".join(re.sub(r"[^\w\s]", r"\\\g<0>", word) for word in words_of(value))
+    return json.dumps(value) if field.form == "json" else value

@@ -80,7 +80,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"name": 7}, "name: must be a text, not a whole number (7)"),
     (
         {"mode": "oneshoot"},
-        "mode: 'oneshoot' is unknown; did you mean 'oneshot'? (known: oneshot, persistent)",
+        "mode: 'oneshoot' is unknown; did you mean 'oneshot'? (known: oneshot, persistent, mcp)",
     ),
     ({"search": None}, "search: missing; search.command is how a query is asked"),
     ({"search": {}}, "search.command: is empty"),
