@@ -22,5 +22,23 @@ def embedded_corpora() -> Path:
     return embedded_release() / "codesearch" / "corpora.json"
 
 
+def embedded_tasks(name: str = "embedded") -> Path:
+    """The run manifest of an embedded task set for agents; a corpus of its own lies beside it, if it has one."""
+    return _task_sets() / name / "tasks.json"
+
+
+def embedded_agent() -> Path:
+    """The deterministic agent that needs no model."""
+    return _first_file(_task_sets() / "fake.sh", _PACKAGE.parent / "testdata" / "agents" / "fake.sh")
+
+
+def _task_sets() -> Path:
+    return _first(_PACKAGE / "tasksets", _PACKAGE.parent / "testdata" / "trial")
+
+
+def _first_file(*candidates: Path) -> Path:
+    return next((path for path in candidates if path.is_file()), candidates[0])
+
+
 def _first(*candidates: Path) -> Path:
     return next((path for path in candidates if path.is_dir()), candidates[0])
