@@ -19,6 +19,7 @@ from pytest_retrieval.datasets.rows import Row, RowError, Slips, parse_row
 from pytest_retrieval.datasets.swebench import swebench_sample
 from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import Sample, SampleFile
+from pytest_retrieval.snapshots.paths import is_safe
 
 MAX_FILE = 256 * 1024 * 1024
 MAX_LINES = 4_000_000  # blank ones too, of which a kilobyte in an archive can hold any number
@@ -133,7 +134,7 @@ def _samples(
             )
     if faults:
         raise SampleError(shown, faults)
-    return samples, [*slips.lines(), *_repeats(samples)]
+    return samples, [*slips.lines(), *_repeats(samples), *_out_of_reach(samples)]
 
 
 def _of_shape(row: Row, default: tuple[str, str] | None) -> Sample:
@@ -168,4 +169,14 @@ def _repeats(samples: Sequence[Sample]) -> Iterator[str]:
         yield (
             f"repeated ids: {len(repeated)} (first {name[:80]!a}, lines {places[0]} and {places[1]});"
             " they stay distinct by their order"
+        )
+
+
+def _out_of_reach(samples: Sequence[Sample]) -> Iterator[str]:
+    found = [(path, sample.line) for sample in samples for path in sample.gold if not is_safe(path)]
+    if found:
+        path, line = found[0]
+        yield (
+            f"gold that no snapshot can hold: {len(found)} (first {path[:80]!a}, line {line}); paths are "
+            "relative to the repository's root, without '..'"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.snapshots.distribution import distribution_version
 from pytest_retrieval.snapshots.sources import NamedSource, split_view
 
+SAMPLE_KEYS = ("repo", "task", "stratum", "fold", "language", "id", "difficulty", "corpus")
 MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release", "corpora")
 
 
@@ -25,6 +27,15 @@ def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> 
             )
         if len(texts_of(arguments, name)) > 1 and name in ("release", "corpora"):
             raise UsageError(f"marker retrieval: {name} must be one path, not {arguments[name]!r:.80}")
+
+
+def check_choice(expression: str) -> None:
+    """Refuse a ``-m`` expression that asks samples for a key they do not have; it would choose none."""
+    for arguments in re.findall(r"\bsample\(([^()]*)\)", expression):
+        for key in re.findall(r"(?:^|,)\s*(\w+)\s*=", arguments):
+            if key not in SAMPLE_KEYS:
+                known = f"{closest(key, SAMPLE_KEYS)} (known: {', '.join(SAMPLE_KEYS)})"
+                raise UsageError(f"-m {expression!r}: samples have no {key!r}{known}")
 
 
 def check_source(named: NamedSource) -> None:

@@ -20,7 +20,7 @@ from pytest_retrieval.datasets.samples import load_samples
 from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
-from pytest_retrieval.plugin.markers import check_source, texts_of
+from pytest_retrieval.plugin.markers import check_choice, check_source, texts_of
 from pytest_retrieval.plugin.plan import Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
 from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
@@ -164,6 +164,7 @@ class BenchSession:
         """Check what was collected, and that there are the tasks and groups that options name."""
         if plan.fault is not None:
             raise UsageError(plan.fault)
+        check_choice(self.config.option.markexpr)
         judges: dict[tuple[str, int], str] = {}
         for nodeid, entry in plan.entries.items():
             other = judges.setdefault((entry.source, entry.row), nodeid)

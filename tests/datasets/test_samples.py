@@ -35,6 +35,13 @@ def test_repeated_ids_are_legal_and_told() -> None:
     assert warning.startswith("repeated ids: 1 (first '8e5f31c02cbb5bd1563ea5d1', lines 1 and 2)")
 
 
+@pytest.mark.parametrize("path", ["/etc/passwd", "../up.c", "a//b.c", ".git/config"])
+def test_gold_that_no_snapshot_can_hold_is_told(path: str) -> None:
+    row = json.dumps(benchmark_row(gold={"files": ["ring_test.c", path]})).encode()
+    (warning,) = parse_samples(row, "s.jsonl").warnings
+    assert warning.startswith(f"gold that no snapshot can hold: 1 (first {path!r}, line 1)")
+
+
 def test_crlf_mark_and_missing_final_newline() -> None:
     loaded = parse_samples(b"\xef\xbb\xbf" + ROW + b"\r\n\r\n" + ROW.replace(b"8e5f", b"9e5f"), "s.jsonl")
     assert [sample.line for sample in loaded.samples] == [1, 3]

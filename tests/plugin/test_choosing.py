@@ -222,3 +222,10 @@ def test_a_failed_collection_runs_nothing_and_keeps_the_last_report(bench: Bench
     assert "interrupted" not in result.stdout.str()
     assert (bench.path / ".retrieval" / "report.json").read_bytes() == before
     assert {path.name for path in (bench.path / ".retrieval").iterdir()} == {".gitignore", "report.json"}
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]])
+def test_a_key_that_samples_do_not_have_is_refused(bench: Bench, workers: list[str]) -> None:
+    result = bench.run(*MAIN, "-m", "sample(lang='python')", *workers)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*samples have no 'lang'*language?*(known: repo, task, *"])
