@@ -34,6 +34,7 @@ DEFAULTS: Mapping[str, Any] = {
     "environment": {},
 }
 OPTIONAL = frozenset({"pairs", "partial", "prices", "registration"})
+ARM_SECTIONS = ("groups", "unstable")  # of an arm, beside what it declares
 
 _FASTEST = 1  # zlib level
 
