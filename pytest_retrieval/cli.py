@@ -17,13 +17,14 @@ from pytest_retrieval.commands import (
     snapshot,
     store,
     summarize,
+    trec,
     trial,
 )
 from pytest_retrieval.errors import RetrievalError, UsageError
 
 USAGE = 2
 # In the order in which the help lists them.
-COMMANDS = (run, snapshot, summarize, export, store, engine, corpora, scoreboard, capture, trial)
+COMMANDS = (run, snapshot, summarize, export, trec, store, engine, corpora, scoreboard, capture, trial)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
