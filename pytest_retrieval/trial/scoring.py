@@ -101,7 +101,7 @@ def _scored(
     block = extract(run["reply"])
     raw = {name: value for name, value in run.items() if name not in DERIVED}
     raw |= money_of(run["tokens"], prices)
-    fault = None if "error" in run else _score_error(run, block)
+    fault = None if "error" in run else score_error(run, block)
     if fault is not None or "error" in run or not was_run(run):
         said = {} if fault is None else {"score_error": fault}
         return {**raw, **said, "block_state": "", "claims": None, "metrics": None}
@@ -115,8 +115,8 @@ def _scored(
     }
 
 
-def _score_error(run: Mapping[str, Any], block: Block) -> str | None:
-    """Why a reply without claims is no abstention."""
+def score_error(run: Mapping[str, Any], block: Block) -> str | None:
+    """Why a reply without claims is no abstention, or None where it is one."""
     if block.state == PRESENT or not was_run(run):
         return None
     status = run["exit_code"]
