@@ -54,14 +54,14 @@ def setup(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 def validate(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print every fault and warning; 1 if there is a fault."""
-    from pytest_retrieval.datasets.searchset import strata
+    from pytest_retrieval.datasets.searchset import kinds
     from pytest_retrieval.snapshots.pinned import check_corpus
 
     failed = False
     for corpus in _chosen(options):
         checked = check_corpus(corpus)
         failed |= bool(checked.faults)
-        counted = strata([query.difficulty for query in corpus.query_set])
+        counted = kinds([query.difficulty for query in corpus.query_set])
         split = ", ".join(f"{count} {name}" for name, count in counted.items())
         outcome = checked.skipped or (f"{len(checked.faults)} faults" if checked.faults else "sound")
         sys.stdout.writelines(f"{line}\n" for line in (*checked.faults, *checked.warnings))
@@ -73,7 +73,7 @@ def show(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """List the corpora."""
     for corpus in _chosen(options):
         tree = "" if corpus.tree == "." else f", only {corpus.tree}"
-        pin = f"{corpus.rev} ({corpus.commit[:12]})"
+        pin = corpus.pin
         queries = f"{len(corpus.query_set)} queries"
         sys.stdout.write(f"{corpus.name}: {corpus.lang}, {pin}, {corpus.path}{tree}, {queries}\n")
     return 0

@@ -59,6 +59,12 @@ class CodeCorpus:
         return self.path if self.distribution is not None else f"git:{self.path}"
 
     @property
+    def pin(self) -> str:
+        """The pin as messages name it: what it is called, and the commit where that says more."""
+        known = self.commit[:12]
+        return known if self.rev.startswith(known) else f"{self.rev} ({known})"
+
+    @property
     def repository(self) -> str:
         """The repository part of the names of its samples and snapshot."""
         return f"corpus/{re.sub(r'[^A-Za-z0-9_.-]', '-', self.name)}"

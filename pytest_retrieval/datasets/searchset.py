@@ -14,8 +14,7 @@ from pytest_retrieval.snapshots.paths import is_safe
 
 EASY, MEDIUM, HARD = "easy", "medium", "hard"
 DIFFICULTIES = (EASY, MEDIUM, HARD)
-SYMBOL, SEMANTIC, ARCHITECTURE = "symbol", "semantic", "architecture"
-CATEGORIES = (SYMBOL, SEMANTIC, ARCHITECTURE)  # semble's
+SYMBOL, SEMANTIC, ARCHITECTURE = "symbol", "semantic", "architecture"  # semble's
 _QUERY_KEYS = ("query", "difficulty", "subsystem", "relevant")
 _GOLD_KEYS = ("path", "symbol", "start", "end")
 _SHOWN = 60
@@ -89,6 +88,13 @@ def place_of(number: int, row: object) -> str:
 def strata(difficulties: Sequence[str]) -> dict[str, int]:
     """How many queries each difficulty has, zeros included."""
     return {name: difficulties.count(name) for name in DIFFICULTIES}
+
+
+def kinds(difficulties: Sequence[str]) -> dict[str, int]:
+    """How many queries there are of each kind: of each difficulty, or in another set of each of its own."""
+    if set(difficulties) <= set(DIFFICULTIES):
+        return strata(difficulties)
+    return dict(sorted(Counter(difficulties).items()))
 
 
 def is_balanced(difficulties: Sequence[str]) -> bool:

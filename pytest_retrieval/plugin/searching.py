@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.datasets.corpora import CodeCorpus, CorporaFile, load_corpora, samples_of
-from pytest_retrieval.datasets.searchset import CATEGORIES, DIFFICULTIES
 from pytest_retrieval.engines.trees import Corpus as SearchTree
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.snapshots.catalog import Catalog, NamedSource
@@ -101,8 +100,12 @@ def check_searches(plan: Plan) -> None:
         raise UsageError("\n".join(faults))
 
 
-def search_groups(plan: Plan) -> list[str]:
-    """The groups that only code searches have."""
-    names = sorted({name for _, name in plan.searched.values()})
-    difficulties = (*DIFFICULTIES, *CATEGORIES) if names else ()
-    return [*(f"corpus:{name}" for name in names), *(f"difficulty:{name}" for name in difficulties)]
+def search_groups(plan: Plan, corpora: SearchCorpora) -> list[str]:
+    """The groups that only code searches have: those of the query sets that were collected."""
+    names, kinds = set(), set()
+    for digest, (path, name) in plan.searched.items():
+        names.add(name)
+        for corpus in corpora.load(Path(path)).corpora:
+            if corpus.digest == digest:
+                kinds.update(query.difficulty for query in corpus.query_set)
+    return [*(f"corpus:{name}" for name in sorted(names)), *(f"difficulty:{kind}" for kind in sorted(kinds))]

@@ -189,7 +189,7 @@ class BenchSession:
 
         settings = self.settings
         labels = [arm.label for arm in settings.arms]
-        groups = (*known_groups(sorted(plan.tasks)), *search_groups(plan))
+        groups = (*known_groups(sorted(plan.tasks)), *search_groups(plan, self._corpora))
         for gate in settings.gates:
             check(gate, arms=labels, groups=groups, limit=settings.limit)
 

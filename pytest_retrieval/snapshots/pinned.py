@@ -143,7 +143,7 @@ def _faults(corpus: CodeCorpus, gold: Gold, data: bytes | None) -> Iterator[str]
     if not is_inside(gold.path, corpus.subdirs):
         yield f"lies outside of the subdirs {', '.join(corpus.subdirs)}, where nobody could find it"
     elif data is None:
-        yield f"no such file at {corpus.rev} ({corpus.commit[:12]})"
+        yield f"no such file at {corpus.pin}"
     elif gold.end is not None and gold.end > (count := line_count(data)):
         yield f"lines {gold.start} to {gold.end}: the file has {count}"
 

@@ -52,6 +52,12 @@ def test_a_content_is_read_once_whatever_the_files_and_snapshots() -> None:
     assert (reads(first), reads(second)) == (2, 1)
 
 
+def test_an_index_says_what_it_was_built_from() -> None:
+    indexes = Indexes(Statistics())
+    trees = {"a": b"one", "b": b"two"}, {"a": b"one", "b": b"three"}, {"b": b"one", "c": b"three"}
+    assert [indexes.of(snapshot_of(tree)).state for tree in trees] == ["COLD", "INCREMENTAL", "WARM"]
+
+
 def test_files_that_are_no_text_are_not_read() -> None:
     snapshot = snapshot_of({"a": b"one", "b.bin": b"two"}, binary=("b.bin",))
     assert len(Statistics().of(snapshot)) == 1

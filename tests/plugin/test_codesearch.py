@@ -287,6 +287,47 @@ def test_a_lopsided_set_is_told(search: Search) -> None:
     done.stdout.fnmatch_lines(["*queries.json: difficulty: far from a third each: 6 easy, 0 medium, 0 hard"])
 
 
+def test_the_shape_of_semble_in_a_run(search: Search, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ranks 1 and 3 of two answers: nDCG@10 is (1 + 1/2) / (1 + 1/log2(3)) = 0.919721."""
+    from pytest_retrieval.cli import main
+
+    repo = {"name": "kv", "language": "c", "url": "", "revision": search.commit}
+    task = {"query": "open_socket forget", "relevant": ["docs/net.md"], "secondary": ["src/net.c"]}
+    search.bench.write("repos.json", json.dumps([repo]))
+    search.bench.write("annotations/kv.json", json.dumps([{**task, "category": "api"}]))
+    file, root = f"--corpora={search.bench.path / 'repos.json'}", f"--corpora-root={search.root.parent}"
+    assert main(["corpora", "validate", file, root]) == 0
+    assert capsys.readouterr().out == "kv: 1 queries (1 api): sound\n"
+    asked = ("--arms=engine:tool.json", "--retrieval-store=none", file, root)
+    done = search.bench.run(*asked, "--gate=tool @ difficulty:api: ndcg@10 >= 0.9197")
+    done.stdout.fnmatch_lines(["gate PASSED*"])
+    assert search.row("tool")["ext"]["ndcg@10"] == pytest.approx(0.919721, abs=1e-6)
+    done = search.bench.run(*asked, "--gate=tool @ difficulty:apis: ndcg@10 >= 0.9")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "did you mean 'difficulty:api'?" in done.stderr.str()
+
+
+def test_a_row_tells_what_indexing_and_answers_cost(search: Search) -> None:
+    index = {"command": [sys.executable, "-ISc", "print('made 1,234 pieces')"], "chunks": r"([\d,]+) pieces"}
+    search.describe(index=index)
+    search.bench.run(*RUN, "-k", "easy").assert_outcomes(passed=1, deselected=2)
+    tool, cost = search.row("tool"), search.row("tool")["cost"]
+    assert tool["chunks"] == 1234
+    assert cost["chunks_per_sec"] == pytest.approx(1234 / cost["index_seconds"])
+    assert cost["files_per_sec"] == pytest.approx(3 / cost["index_seconds"])
+    assert (cost["index_state"], cost["cold"]) == ("cold", True)
+    assert 5 < cost["peak_rss_mb"] < 200
+    assert cost["tree_peak_rss_mb"] >= cost["peak_rss_mb"]
+    assert cost["query_peak_rss_mb"] > 5
+    (detail,) = search.bench.report()["details"]
+    reply = detail["arms"]["tool"]["cost"]["reply_tokens"]
+    assert cost["answer_tokens"]["reply"] == reply > 20
+    # Named is key.c alone: 9 * 9 + 29 + 15 + 2 = 127 characters.
+    assert cost["answer_tokens"]["reading"] == reply + 32
+    assert search.row("grep")["cost"]["index_state"] in ("cold", "warm")  # the same process counted before
+    assert "peak_rss_mb" not in search.row("grep")["cost"]
+
+
 def test_the_console_sets_up_validates_lists_and_prints(
     search: Search, capsys: pytest.CaptureFixture[str]
 ) -> None:
