@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -15,26 +15,24 @@ from pytest_retrieval.arms.engine_calls import (
     clean,
     counted,
     depth_values,
-    fixed_values,
+    discreet,
     query_values,
     tree_values,
 )
 from pytest_retrieval.arms.engine_home import EngineHome
-from pytest_retrieval.arms.engine_identity import Identity, identify
+from pytest_retrieval.arms.engine_identity import Identity
 from pytest_retrieval.arms.engine_place import COLD, Built, Indexed, Place
 from pytest_retrieval.arms.engine_talk import Metered, Talk, talk_of
-from pytest_retrieval.arms.program import one_line
+from pytest_retrieval.arms.engine_version import look
 from pytest_retrieval.costs import INCREMENTAL, WARM, Cost
 from pytest_retrieval.engines.collapse import Slot, collapse
-from pytest_retrieval.engines.description import PERSISTENT, Description
+from pytest_retrieval.engines.description import MCP, Description
 from pytest_retrieval.engines.loading import find_description, load_description
 from pytest_retrieval.engines.output import OutputError, Reading, Result, read_output
 from pytest_retrieval.engines.trees import corpus_path, indexed_tree
-from pytest_retrieval.errors import ArmError
+from pytest_retrieval.errors import ArmError, UsageError
 from pytest_retrieval.model import NO_CACHE, Answer, Capabilities, Hit, Query
 from pytest_retrieval.snapshots.base import Snapshot
-
-_VERSION_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,6 @@ class EngineArm(Arm):
         self._latest: dict[str, str] = {}
         # What was asked last, where the answer is the same for any number of spans per file.
         self._asked: dict[str, str] = {}
-        parts = (*description.search.argv, description.search.dir, description.search.stdin)
-        named = any("PerFile" in part.fields for part in parts if part is not None)
-        self._knows_width = named or description.mode == PERSISTENT
         # An engine that is not there is a fault of each of its rows, told by prepare.
         with contextlib.suppress(ArmError):
             self._identity = self._identify()
@@ -102,14 +97,16 @@ class EngineArm(Arm):
         self._place = Place(self.home, self.description.label, "\n".join(measured), snapshot)
         self.tree = indexed_tree(self._place.checkout, corpus.subdirs)
         self.values = tree_values(self.description, self.tree, corpus, self._place.state)
-        self.built = self._place.enter(self._index if self.description.keeps_state else None)
-        self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
-        self.index_seconds = 0.0 if self.built is None else self.built.seconds
-        self.index_bytes = None if self.built is None else self.built.size
-        self.index_state = self._index_state()
         depth = depth_values(self.home.limit, self.description)
         self._talk = talk_of(self.description, {**self.values, **depth})
-        self._talk.start()
+        self.built = self._place.enter(self._index if self.description.keeps_state else None)
+        with discreet(self.description):
+            self._talk.start()
+        self.tool_schema = self._talk.tool_schema
+        self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
+        self.index_seconds = self._talk.set_up if self.built is None else self.built.seconds
+        self.index_bytes = None if self.built is None else self.built.size
+        self.index_state = self._index_state()
 
     def rank(self, query: Query) -> Answer:
         """The files that the tool found, each with the first lines it gave, or as many as are asked for.
@@ -140,13 +137,15 @@ class EngineArm(Arm):
         asked = query_values(text, files, per_file, self.description)
         if per_file > 1 and self.last is not None and asked == {**self._asked, "PerFile": str(per_file)}:
             return self._settled(self.last.reading, files, per_file)
-        self.last, self.output, self._asked = None, b"", {} if self._knows_width else asked
+        self.last, self.output, self._asked = None, b"", {} if self.description.knows_width else asked
         self._latest = {**self.values, **asked}
-        self.output = self._talk.ask(self._latest)
-        try:
-            reading = read_output(self.output, self.description)
-        except OutputError as error:
-            raise ArmError(str(error)) from error
+        with discreet(self.description):
+            reply = self._talk.ask(self._latest)
+            self.output = reply.raw
+            try:
+                reading = read_output(reply.document, self.description)
+            except OutputError as error:
+                raise ArmError(str(error)) from error
         self.last = self._settled(reading, files, per_file)
         return self.last
 
@@ -154,6 +153,14 @@ class EngineArm(Arm):
     def reply(self) -> str:
         """What the tool printed for the latest query."""
         return self.output.decode("utf-8", "replace")
+
+    def about(self) -> Iterator[str]:
+        """Lines on what was started for the queries."""
+        return iter(()) if self._talk is None else self._talk.about()
+
+    def shown(self, values: Mapping[str, str]) -> Iterator[str]:
+        """Lines on how a query with these template fields is asked."""
+        return iter(()) if self._talk is None else self._talk.shown(values)
 
     def costs(self) -> Cost:
         """What the index cost, and the memory of a search; to measure that, a tool may be asked once more."""
@@ -219,27 +226,36 @@ class EngineArm(Arm):
         return WARM if self.description.index is None else INCREMENTAL
 
     def _index(self) -> Indexed:
-        """Run the index command."""
+        """Run the index command, and set up what is part of the index."""
+        with discreet(self.description):
+            built = self._indexed()
+            if self._talk is None or not self._talk.sets_up:
+                return built
+            self._talk.start()
+            peak = self._talk.peak_rss(self.values) if isinstance(self._talk, Metered) else None
+            peaks = [one for one in (built.peak, peak) if one is not None]
+            return replace(built, seconds=built.seconds + self._talk.set_up, peak=max(peaks, default=None))
+
+    def _indexed(self) -> Indexed:
         command = self.description.index
         if command is None:
             return Indexed()
-        done = call(self.description, command, self.values, metered=True)
-        check_end(done, command, may_find_nothing=False)
+        try:
+            done = call(self.description, command, self.values, metered=True)
+            check_end(done, command, may_find_nothing=False)
+        except ArmError as error:
+            raise ArmError(f"index: {error}") from error
         chunks = counted(command.chunks, done)
         if done.usage is None:
             return Indexed(done.wall, chunks=chunks)
         return Indexed(done.wall, done.usage.peak, done.usage.tree, chunks)
 
     def _identify(self) -> Identity:
-        said, values = None, fixed_values(self.description)
-        command = self.description.version
-        if command is not None:
-            values |= {"Root": "", "Name": "", "Lang": "", "State": ""}
-            done = call(self.description, command, values)
-            check_end(done, command, may_find_nothing=False)
-            first = (done.stdout or done.stderr).strip().partition(b"\n")[0]
-            said = one_line(first, limit=_VERSION_SHOWN)
-        return identify(self.description, values, said)
+        with discreet(self.description):
+            seen = look(self.description)
+        self.tool_schema = seen.tool_schema
+        self.notices = (*self.description.unknown, *self.description.warnings, *seen.notes)
+        return seen.identity
 
 
 def engine_arm(text: str, home: EngineHome, base: Path | None = None) -> tuple[str, Callable[[], Arm]]:
@@ -249,6 +265,13 @@ def engine_arm(text: str, home: EngineHome, base: Path | None = None) -> tuple[s
         UsageError: there is no such description, or it has faults.
     """
     description = load_description(find_description(text, base), text)
+    if description.mode == MCP:
+        from pytest_retrieval.arms.engine_mcp_connect import require_package
+
+        try:
+            require_package()
+        except UsageError as error:
+            raise UsageError(f"engine:{text}: {error}") from error
     return description.label, lambda: EngineArm(description, home)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_retrieval.arms.engine_identity import find_program
@@ -13,18 +16,19 @@ from pytest_retrieval.arms.program import diagnostics, inherited_environment
 from pytest_retrieval.engines.description import Command, Description
 from pytest_retrieval.engines.trees import Corpus, IndexedTree
 from pytest_retrieval.errors import ArmError
-from pytest_retrieval.programs.process import Completed, ProgramError, allowed_environment, run
+from pytest_retrieval.programs.process import ALLOWED, Completed, ProgramError, allowed_environment, run
 
 OUTPUT_LIMIT = 64 << 20
 GRACE = 1.0
+_SECRET = 4  # characters: what is shorter stands in half of all texts
 # What would change a tool behind its description's back.
 _WITHHELD = ("RIPGREP_CONFIG_PATH", "GREP_OPTIONS", "GREP_COLOR", "GREP_COLORS")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def fixed_values(description: Description) -> dict[str, str]:
-    """The template fields that are the same for every tree: both are additions to the original's."""
-    return {"Here": str(description.folder), "Python": sys.executable}
+    """The template fields that are the same for every tree: all are additions to the original's."""
+    return {"Here": str(description.folder), "Python": sys.executable, "Port": "0"}
 
 
 def tree_values(description: Description, tree: IndexedTree, corpus: Corpus, state: Path) -> dict[str, str]:
@@ -69,6 +73,27 @@ def environment(description: Description, values: Mapping[str, str]) -> dict[str
     return {**allowed_environment(), **passed, **own}
 
 
+def hidden(text: str, description: Description) -> str:
+    """``text`` with their names in place of the values of the variables that are for the tool alone."""
+    for name in description.secrets:
+        value = os.environ.get(name, "")
+        if len(value) >= _SECRET and name not in ALLOWED:
+            text = text.replace(value, f"${name}")
+    return text
+
+
+@contextlib.contextmanager
+def discreet(description: Description) -> Iterator[None]:
+    """Within the block an error shows no value of a variable that is for the tool alone."""
+    try:
+        yield
+    except ArmError as error:
+        text = hidden(str(error), description)
+        if text == str(error):
+            raise
+        raise ArmError(text) from None
+
+
 def words(command: Command, values: Mapping[str, str], variables: Mapping[str, str]) -> list[str]:
     """The argv of ``command``; its first word is the program's whole path.
 
@@ -79,6 +104,12 @@ def words(command: Command, values: Mapping[str, str], variables: Mapping[str, s
     if any("\0" in word for word in argv):
         raise ArmError("a word of the command has a NUL character in it, which no program can be given")
     return [str(find_program(argv[0], variables.get("PATH"))), *argv[1:]]
+
+
+def shown_command(command: Command, values: Mapping[str, str]) -> str:
+    """The words as a shell would take them, though none is asked."""
+    where = "" if command.dir is None else f"  (in {command.dir.render(values)})"
+    return shlex.join(template.render(values) for template in command.argv) + where
 
 
 def folder(command: Command, values: Mapping[str, str]) -> Path | None:

@@ -177,7 +177,7 @@ class Place:
         try:
             done = build()
         except ArmError as error:
-            failure = f"index: {error}"
+            failure = str(error)
         dirt = self.changes()
         if dirt is not None:
             failure = failure or f"index: {dirt}"

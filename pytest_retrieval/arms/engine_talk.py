@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from pytest_retrieval.arms.engine_calls import (
@@ -13,13 +13,16 @@ from pytest_retrieval.arms.engine_calls import (
     clean,
     environment,
     folder,
+    shown_command,
     words,
 )
-from pytest_retrieval.engines.description import ONESHOT, Description
+from pytest_retrieval.engines.description import MCP, ONESHOT, Description
+from pytest_retrieval.engines.replies import Reply
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.programs.dialogue import Dialogue
 from pytest_retrieval.programs.process import ProgramError
 
+_SHOWN = 200
 RESTARTS = 2  # of a persistent process on one tree: the third would be the end
 
 
@@ -32,7 +35,15 @@ class Metered(Protocol):
 
 
 class Talk(Protocol):
-    """A way of asking; ``values`` are all template fields of a query."""
+    """A way of asking; ``values`` are all template fields of a query.
+
+    Where getting ready ``sets_up`` what is kept in the state, it is part of building the index, and
+    ``set_up`` are the seconds that it took. ``tool_schema`` is how an agent is told of the tool.
+    """
+
+    sets_up: bool
+    set_up: float
+    tool_schema: str | None
 
     def start(self) -> None:
         """Get ready for queries.
@@ -41,12 +52,18 @@ class Talk(Protocol):
             ArmError: the program cannot be started.
         """
 
-    def ask(self, values: Mapping[str, str]) -> bytes:
+    def ask(self, values: Mapping[str, str]) -> Reply:
         """The output that answers a query.
 
         Raises:
             ArmError: there is none.
         """
+
+    def about(self) -> Iterator[str]:
+        """Lines on what was started, for who tries a description."""
+
+    def shown(self, values: Mapping[str, str]) -> Iterator[str]:
+        """Lines on how a query is asked, for who tries a description."""
 
     def close(self) -> None:
         """End whatever runs."""
@@ -54,10 +71,22 @@ class Talk(Protocol):
 
 def talk_of(description: Description, values: Mapping[str, str]) -> Talk:
     """The way of asking that ``description`` says; ``values`` are the fields of the tree and of the depth."""
+    if description.mode == MCP:
+        from pytest_retrieval.arms.engine_mcp import Asked
+
+        return Asked(description, values)
     return (OneShot if description.mode == ONESHOT else Persistent)(description, values)
 
 
-class OneShot:
+class _Called:
+    """A program of which nothing is known but its command."""
+
+    sets_up = False
+    set_up = 0.0
+    tool_schema: str | None = None
+
+
+class OneShot(_Called):
     """Each query starts the tool anew, and its start is part of the query's time."""
 
     def __init__(self, description: Description, values: Mapping[str, str]) -> None:
@@ -67,12 +96,21 @@ class OneShot:
     def start(self) -> None:
         """Nothing: there is no process between queries."""
 
-    def ask(self, values: Mapping[str, str]) -> bytes:
+    def ask(self, values: Mapping[str, str]) -> Reply:
         """The standard output of a search; see :class:`Talk`."""
         command = self._description.search
         done = call(self._description, command, values)
         check_end(done, command, may_find_nothing=True)
-        return done.stdout
+        return Reply(done.stdout, done.stdout)
+
+    def about(self) -> Iterator[str]:
+        """Nothing: there is no process between queries."""
+        yield from ()
+
+    def shown(self, values: Mapping[str, str]) -> Iterator[str]:
+        """The command, and what it is given to read."""
+        yield f"search: {shown_command(self._description.search, values)}"
+        yield from _shown_input(self._description, values)
 
     def peak_rss(self, values: Mapping[str, str]) -> int | None:
         """That of one more search: measuring takes time, which no answer's own time may contain."""
@@ -85,7 +123,7 @@ class OneShot:
         """Nothing."""
 
 
-class Persistent:
+class Persistent(_Called):
     """One process answers a line per query; after a fault it is started anew, :data:`RESTARTS` times."""
 
     def __init__(self, description: Description, values: Mapping[str, str]) -> None:
@@ -108,7 +146,7 @@ class Persistent:
             except ProgramError as error:
                 raise ArmError(str(error)) from error
 
-    def ask(self, values: Mapping[str, str]) -> bytes:
+    def ask(self, values: Mapping[str, str]) -> Reply:
         """The line that answers; see :class:`Talk`."""
         self.start()
         assert self._dialogue is not None
@@ -122,7 +160,15 @@ class Persistent:
             self._dialogue = None
             self._faults.append(str(error))
             raise ArmError(str(error)) from error
-        return reply
+        return Reply(reply, reply)
+
+    def about(self) -> Iterator[str]:
+        """The command of the process."""
+        yield f"process: {shown_command(self._description.search, self._values)}"
+
+    def shown(self, values: Mapping[str, str]) -> Iterator[str]:
+        """The line it is given, where that is described."""
+        yield from _shown_input(self._description, values)
 
     def peak_rss(self, values: Mapping[str, str]) -> int | None:
         """What the process has needed until now; see :class:`Metered`."""
@@ -159,3 +205,8 @@ class Persistent:
             raise ProgramError(f"the reply is no JSON ({error}): {reply[:120]!r}") from error
         if isinstance(document, dict) and document.get("id", self._asked) != self._asked:
             raise ProgramError(f"the reply has the id {document['id']!r:.40}, the request had {self._asked}")
+
+
+def _shown_input(description: Description, values: Mapping[str, str]) -> Iterator[str]:
+    if description.search.stdin is not None:
+        yield f"stdin: {description.search.stdin.render(values)!r:.{_SHOWN}}"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pytest_retrieval.arms.engine import EngineArm, Found
-from pytest_retrieval.arms.engine_calls import depth_values, query_values
+from pytest_retrieval.arms.engine_calls import hidden, query_values, shown_command
 from pytest_retrieval.engines import checks
 from pytest_retrieval.engines.collapse import Slot
-from pytest_retrieval.engines.description import ONESHOT, Command
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.snapshots.base import Snapshot
 
@@ -71,12 +69,10 @@ def _prepared(arm: EngineArm, snapshot: Snapshot) -> Iterator[str]:
     yield f"version: {arm.version}"
     yield f"tree: {arm.tree.root} ({len(snapshot.files)} files)"
     if arm.description.index is not None and arm.built is not None:
-        yield f"index: {_shown(arm.description.index, arm.values)}"
+        yield f"index: {shown_command(arm.description.index, arm.values)}"
         size, seconds = arm.built.size, arm.built.seconds
         yield f"  {seconds:.3f} s, state {arm.built.cache_state} of {size:,} bytes in {arm.values['State']}"
-    if arm.description.mode != ONESHOT:
-        values = {**arm.values, **depth_values(arm.home.limit, arm.description)}
-        yield f"process: {_shown(arm.description.search, values)}"
+    yield from (hidden(line, arm.description) for line in arm.about())
 
 
 def _ask(arm: EngineArm, query: str, report: Report) -> Iterator[Found]:
@@ -84,20 +80,17 @@ def _ask(arm: EngineArm, query: str, report: Report) -> Iterator[Found]:
     description, files = arm.description, arm.home.limit
     values = {**arm.values, **query_values(query, files, 1, description)}
     report.say("", f"query: {query}")
-    if description.mode == ONESHOT:
-        report.say(f"search: {_shown(description.search, values)}")
-    if description.search.stdin is not None:
-        report.say(f"stdin: {description.search.stdin.render(values)!r:.{_RAW_WIDTH}}")
+    report.say(*arm.shown(values))
     started = time.perf_counter()
     try:
         found = arm.search(query, files, 1)
         seconds = time.perf_counter() - started
-        report.say(*_output(arm.output, seconds), *_results(found, arm.snapshot))
+        report.say(*_output(arm, seconds), *_results(found, arm.snapshot))
         arm.inspect()
         again = arm.search(query, files, 1)
     except ArmError as error:
         if arm.last is None:
-            report.say(*_output(arm.output, time.perf_counter() - started))
+            report.say(*_output(arm, time.perf_counter() - started))
         report.error(str(error))
         return
     if [slot.path for slot in again.slots] != [slot.path for slot in found.slots]:
@@ -105,9 +98,9 @@ def _ask(arm: EngineArm, query: str, report: Report) -> Iterator[Found]:
     yield found
 
 
-def _output(data: bytes, seconds: float) -> Iterator[str]:
-    yield f"output: {len(data):,} bytes in {seconds:.3f} s"
-    lines = data.decode("utf-8", "replace").splitlines()
+def _output(arm: EngineArm, seconds: float) -> Iterator[str]:
+    yield f"output: {len(arm.output):,} bytes in {seconds:.3f} s"
+    lines = hidden(arm.reply, arm.description).splitlines()
     for line in lines[:_RAW_LINES]:
         yield f"  | {_legible(line)}"
     if len(lines) > _RAW_LINES:
@@ -134,12 +127,6 @@ def _slot(slot: Slot) -> str:
     spans = ",".join(f"{lines.start}-{lines.end}" for lines in slot.lines)
     score = "" if slot.score is None else f"  score {slot.score:g}"
     return f"{_legible(slot.path)}{':' if spans else ''}{spans}{score}"
-
-
-def _shown(command: Command, values: dict[str, str]) -> str:
-    """The words as a shell would take them, though none is asked."""
-    where = "" if command.dir is None else f"  (in {command.dir.render(values)})"
-    return shlex.join(template.render(values) for template in command.argv) + where
 
 
 def _legible(text: str) -> str:

@@ -50,7 +50,7 @@ class ToolCall:
     arguments: Arguments
     timeout: float
     match: re.Pattern[str] | None = None
-    interval: float = 0.5
+    interval: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

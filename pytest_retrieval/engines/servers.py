@@ -10,11 +10,11 @@ from pytest_retrieval.engines.description import Server, ToolCall
 from pytest_retrieval.engines.fields import Fields, Notes
 from pytest_retrieval.engines.sections import one_of, read_pattern, read_template, read_timeout, read_words
 from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, OF_SERVER
-from pytest_retrieval.errors import closest
 
 START_TIMEOUT = 60.0
 SET_UP_TIMEOUT = 1800.0
 SEARCH_TIMEOUT = 60.0
+INTERVAL = 0.5  # seconds between two looks at whether a server is ready
 TEXT, STRUCTURED, CONTENT, AUTO = "text", "structured", "content", "auto"
 
 _SERVER_KEYS = ("command", "dir", "url", "headers_from_env", "timeout")
@@ -95,11 +95,11 @@ def _ready(top: Fields, notes: Notes) -> ToolCall | None:
     if "match" not in fields:
         fields.fault("match", "missing; it is a regular expression that a reply has in it once all is ready")
     call = _call(fields, SET_UP_TIMEOUT, EVERYWHERE, notes)
-    interval = read_timeout(fields, ToolCall.interval, "interval")
+    interval = read_timeout(fields, INTERVAL, "interval")
     return _matching(call, read_pattern(fields, "match", notes), interval)
 
 
-def _matching(call: ToolCall, match: re.Pattern[str] | None, interval: float = 0.5) -> ToolCall:
+def _matching(call: ToolCall, match: re.Pattern[str] | None, interval: float = INTERVAL) -> ToolCall:
     return ToolCall(call.tool, call.arguments, call.timeout, match, interval)
 
 
@@ -113,9 +113,3 @@ def _headers(fields: Fields, url: str) -> tuple[tuple[str, str], ...]:
     if not url:
         fields.fault("headers_from_env", "needs server.url: without one there is no HTTP, and no header")
     return tuple(value.items())
-
-
-def nearest_tool(name: str, listed: tuple[str, ...]) -> str:
-    """What is wrong with the tool ``name`` of a server that has those ``listed``."""
-    known = ", ".join(listed) or "none"
-    return f"the server has no tool {name!r}{closest(name, listed)} (its tools: {known:.400})"

@@ -1,0 +1,264 @@
+"""How messages get to a server of the Model Context Protocol and back: over its pipes, or over HTTP.
+
+The SDK's session takes two streams of messages. Its own way to a program would start the program itself;
+here the program is started as every other is, so that nothing of it is left whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from pytest_retrieval.programs.groups import DRAIN, ProgramError
+from pytest_retrieval.programs.peer import Peer, read_piece
+
+_TICK = 0.05
+_CONNECT = 30.0  # seconds to connect, and to send
+_ENCODING = {"Accept-Encoding": "identity"}  # so that the size of what comes is what is counted
+
+
+class Link(Protocol):
+    """A way to a server; all of it is used in one event loop."""
+
+    ended: asyncio.Event
+
+    def open(self) -> contextlib.AbstractAsyncContextManager[tuple[Any, Any]]:
+        """The streams of messages from the server and to it."""
+
+    def begin(self) -> None:
+        """Start to count what the server says."""
+
+    def trouble(self) -> str | None:
+        """Why there will be no answer, or why there was none; None where nothing is known."""
+
+
+class PipeLink:
+    """The way over the pipes of a started server, one message per line.
+
+    A line that is no message is counted and passed over, as other clients do: servers print.
+    """
+
+    def __init__(self, peer: Peer, limit: int) -> None:
+        self._peer = peer
+        self._limit = limit
+        self._heard = 0
+        self._odd: list[bytes] = []
+        self._fault: str | None = None
+        self.ended = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[tuple[Any, Any]]:
+        """See :class:`Link`."""
+        import anyio
+
+        incoming, read = anyio.create_memory_object_stream[Any](0)
+        write, outgoing = anyio.create_memory_object_stream[Any](0)
+        async with incoming, read, write, outgoing, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._hear, incoming)
+            tasks.start_soon(self._speak, outgoing)
+            tasks.start_soon(_drain, self._peer, self.ended)
+            try:
+                yield read, write
+            finally:
+                tasks.cancel_scope.cancel()
+
+    def begin(self) -> None:
+        """See :class:`Link`."""
+        self._heard = 0
+        self._odd = []
+
+    def trouble(self) -> str | None:
+        """See :class:`Link`."""
+        if self._fault is not None:
+            return self._fault
+        if self.ended.is_set():
+            return self._peer.ending()
+        if self._odd:
+            return f"{len(self._odd)} lines of its output are no messages, the first is {self._odd[0]!r:.160}"
+        return None
+
+    async def _hear(self, incoming: Any) -> None:
+        rest = b""
+        while not self.ended.is_set():
+            await _ready(self._peer.stdout, self.ended)
+            piece = read_piece(self._peer.stdout)
+            if piece == b"":
+                break
+            *lines, rest = (rest + (piece or b"")).split(b"\n")
+            self._heard += len(piece or b"")
+            if self._heard > self._limit:
+                self._fault = f"its output exceeds {self._limit:,} bytes"
+                break
+            for line in filter(bytes.strip, lines):
+                message = _message(line)
+                if message is None:
+                    self._odd.append(line[:160])
+                else:
+                    await incoming.send(message)
+        self.ended.set()
+        await incoming.aclose()
+
+    async def _speak(self, outgoing: Any) -> None:
+        async for message in outgoing:
+            line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            rest = memoryview(line.encode() + b"\n")
+            while rest and not self.ended.is_set():
+                await _ready(self._peer.stdin, self.ended, writing=True)
+                rest = self._peer.write(rest)
+
+
+class WebLink:
+    """The way over streamable HTTP to ``url``; ``peer`` is the server where it was started here."""
+
+    def __init__(
+        self, url: str, headers: Mapping[str, str], peer: Peer | None, limit: int, timeout: float
+    ) -> None:
+        self._url = url
+        self._headers = headers
+        self._peer = peer
+        self._limit = limit
+        self._timeout = timeout
+        self._heard = 0
+        self._fault: str | None = None
+        self.ended = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[tuple[Any, Any]]:
+        """See :class:`Link`; a server that was started here is waited for."""
+        import anyio
+        from mcp.client.streamable_http import streamable_http_client
+
+        async with anyio.create_task_group() as tasks, self._client() as client:
+            if self._peer is not None:
+                tasks.start_soon(_drain, self._peer, self.ended)
+                tasks.start_soon(_swallow, self._peer, self.ended)
+                await self._wait()
+            leave = self._peer is None  # one that was started here is ended anyway
+            try:
+                async with streamable_http_client(
+                    self._url, http_client=client, terminate_on_close=leave
+                ) as streams:
+                    yield streams[0], streams[1]
+            finally:
+                tasks.cancel_scope.cancel()
+
+    def begin(self) -> None:
+        """See :class:`Link`."""
+        self._heard = 0
+
+    def trouble(self) -> str | None:
+        """See :class:`Link`."""
+        if self._fault is not None:
+            return self._fault
+        return self._peer.ending() if self._peer is not None and self.ended.is_set() else None
+
+    def _client(self) -> Any:
+        """A client whose reading has no bound but that of a call, and which counts what it reads."""
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        client: Any = create_mcp_http_client(headers={**_ENCODING, **self._headers})
+        client.timeout = type(client.timeout)(_CONNECT, read=None)
+        library = importlib.import_module(type(client).__module__.partition(".")[0])
+        link = self
+
+        class Counted(library.AsyncByteStream):  # type: ignore[misc, name-defined]
+            def __init__(self, stream: Any) -> None:
+                self._stream = stream
+
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                async for piece in self._stream:
+                    link.count(len(piece))
+                    yield piece
+
+            async def aclose(self) -> None:
+                await self._stream.aclose()
+
+        async def count(response: Any) -> None:
+            response.stream = Counted(response.stream)
+
+        client.event_hooks = {"response": [count]}
+        return client
+
+    def count(self, size: int) -> None:
+        """Take note of ``size`` more bytes."""
+        self._heard += size
+        if self._heard > self._limit:
+            self._fault = f"its output exceeds {self._limit:,} bytes"
+            self.ended.set()
+            raise ProgramError(self._fault)
+
+    async def _wait(self) -> None:
+        """Wait until somebody listens at the address.
+
+        Raises:
+            ProgramError: nobody does in time, or the server has ended.
+        """
+        parts = urlsplit(self._url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        deadline = time.monotonic() + self._timeout
+        while not self.ended.is_set():
+            try:
+                _, writer = await asyncio.open_connection(parts.hostname, port)
+            except OSError as error:
+                if time.monotonic() >= deadline:
+                    raise ProgramError(f"nobody listens at {parts.hostname}:{port}: {error}") from error
+                await asyncio.sleep(_TICK)
+            else:
+                writer.close()
+                return
+        raise ProgramError(self.trouble() or "it has ended")
+
+
+async def _drain(peer: Peer, ended: asyncio.Event) -> None:
+    """Take in the diagnostics of a server, and notice its end even where others hold its pipes on."""
+    open_end = True
+    while not peer.exited():
+        if open_end:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_ready(peer.stderr, ended), _TICK * 4)
+                open_end = peer.hear_diagnostics()
+        else:
+            await asyncio.sleep(_TICK * 4)
+    await asyncio.sleep(DRAIN / 5)  # what it said last is still in its pipe
+    ended.set()
+
+
+async def _swallow(peer: Peer, ended: asyncio.Event) -> None:
+    """Read the standard output of a server that answers elsewhere."""
+    while read_piece(peer.stdout) != b"":
+        await _ready(peer.stdout, ended)
+        if ended.is_set():
+            return
+
+
+async def _ready(descriptor: int, ended: asyncio.Event, *, writing: bool = False) -> None:
+    """Wait until the descriptor can be read from or written to, or the server has ended."""
+    loop, event = asyncio.get_running_loop(), asyncio.Event()
+    add, remove = (loop.add_writer, loop.remove_writer) if writing else (loop.add_reader, loop.remove_reader)
+    waits = [asyncio.ensure_future(event.wait()), asyncio.ensure_future(ended.wait())]
+    add(descriptor, event.set)
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        remove(descriptor)
+        for wait in waits:
+            wait.cancel()
+
+
+def _message(line: bytes) -> Any:
+    """The message that a line is, as the SDK has it; None where it is none."""
+    from mcp import types
+    from mcp.shared.message import SessionMessage
+
+    adapter: Any = getattr(types, "jsonrpc_message_adapter", None)
+    try:
+        if adapter is not None:  # of the second version of the SDK
+            return SessionMessage(adapter.validate_json(line, by_name=False))
+        return SessionMessage(types.JSONRPCMessage.model_validate_json(line))  # type: ignore[attr-defined]
+    except ValueError:
+        return None
