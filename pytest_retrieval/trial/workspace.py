@@ -61,7 +61,7 @@ class Workspace:
         return self._folder is not None
 
     def changes(self) -> tuple[str, ...]:
-        """What differs from the copy as it was made, a line each; files that Git ignores have ``!!`` first."""
+        """What differs from the copy as it was made, a line each; ``!!`` is before files that Git ignores."""
         if self._folder is None:
             return ()
         git = Git(self._folder / ".git", self._folder)
