@@ -12,6 +12,7 @@ from pytest_retrieval.commands import (
     corpora,
     engine,
     export,
+    html,
     run,
     scoreboard,
     snapshot,
@@ -24,7 +25,7 @@ from pytest_retrieval.errors import RetrievalError, UsageError
 
 USAGE = 2
 # In the order in which the help lists them.
-COMMANDS = (run, snapshot, summarize, export, trec, store, engine, corpora, scoreboard, capture, trial)
+COMMANDS = (run, snapshot, summarize, export, html, trec, store, engine, corpora, scoreboard, capture, trial)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -64,12 +64,14 @@ def explain(
 
 
 def explanation(sample: Sample, snapshot: Snapshot | None) -> dict[str, Any]:
-    """The query's beginning, the hard negatives, and what the snapshot knows of each gold file in it.
+    """The query's title and beginning, the hard negatives, and what the snapshot knows of each gold file in it.
 
     Without a snapshot there is no ``gold``. ``terms`` counts the distinct terms of the whole query.
     """
     sought = [term.decode() for term in terms(sample.query_text)]
     found: dict[str, Any] = {"query": sample.query_text[:TRUNCATED_ABOVE], "terms": len(sought)}
+    if sample.title:
+        found["title"] = sample.title
     if sample.negatives:
         found["negatives"] = list(sample.negatives)
     if snapshot is not None:

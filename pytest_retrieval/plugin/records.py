@@ -23,6 +23,7 @@ from pytest_retrieval.report.distinct import check_distinct
 from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes, machine
 from pytest_retrieval.report.place import Inputs, check_place, written
 from pytest_retrieval.report.registration import discard_sidecar, registration, stamped, write_sidecar
+from pytest_retrieval.report.write import check_writable
 from pytest_retrieval.snapshots.sources import split_view
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ if TYPE_CHECKING:
 class Records:
     """The registration ``section`` of the run over ``plan``, and its capture if it has one."""
 
-    def __init__(self, bench: BenchSession, plan: Plan) -> None:
+    def __init__(self, bench: BenchSession, plan: Plan, place: Place) -> None:
         self._bench = bench
         self._plan = plan
+        self._report, self._sidecar = place.report, place.registration
+        captured, page = bench.settings.capture, bench.settings.html
+        self._captured = None if captured is None else place.beside(captured)
+        self._page = None if page is None else place.beside(page)
         self._capture: Capture | None = None
         self._due: dict[tuple[str, int], Iterator[Descriptor]] = {}
         self.section: Mapping[str, Any] = {}
@@ -53,34 +58,43 @@ class Records:
         self._check_report()
         place = self._place()
         self.section = self._registration(self._fingerprint)
-        if settings.registration is not None:
+        if self._sidecar is not None:
             self.section = stamped(self.section)
         planned = self._planned() if place is not None else ()
         if place is not None:
             place.check()
             capture_lines.header_line(self.section, planned)
-        if settings.registration is not None:
+        if self._sidecar is not None:
             if settings.overwrite:
-                discard_sidecar(settings.registration)
+                discard_sidecar(self._sidecar)
             # The report has the machine's state under `environment`: two equal runs differ in it.
-            write_sidecar(settings.registration, {**self.section, "machine": machine()})
+            write_sidecar(self._sidecar, {**self.section, "machine": machine()})
         if place is not None:
             self._capture = Capture(place, self.section, planned)
 
     def _check_report(self) -> None:
         """Refuse places of report and registration where a run would lose what it reads, or another file."""
-        settings, report = self._bench.settings, self._bench.report_path()
+        settings, report = self._bench.settings, self._report
         sources = [source for source, _ in self._plan.explicit.values()]
         files, trees = bound_places(sources, self._plan.corpora.values())
         files += [("the samples file", Path(path)) for path, _ in self._plan.places.values()]
         files += [("the file of corpora", Path(path)) for path, _ in self._plan.searched.values()]
-        if settings.registration is not None:
-            check_distinct(settings.registration, report)
-            files.append(("the registration", settings.registration))
+        if self._sidecar is not None:
+            check_distinct(self._sidecar, report)
+            files.append(("the registration", self._sidecar))
         check_place(report, Inputs(files, trees), explicit=settings.report is not None)
-        if settings.registration is not None:
+        if self._sidecar is not None:
             # A file that is there is refused or replaced by what it holds.
-            Inputs(trees=trees).check("the registration", settings.registration)
+            Inputs(trees=trees).check("the registration", self._sidecar)
+        if settings.html is not None:
+            self._check_page(settings.html, Inputs([*files, *written(report)], trees))
+
+    def _check_page(self, page: Path, inputs: Inputs) -> None:
+        from pytest_retrieval.report.html.place import check_replaceable
+
+        inputs.check("the HTML report", page)
+        check_replaceable(page)
+        check_writable(page, "the HTML report")
 
     def witness(self, sample: Sample, label: str, arm: Arm | None, row: ArmRow) -> None:
         """Keep the packet of an answer, if it is one that is captured.
@@ -104,11 +118,11 @@ class Records:
         Raises:
             ReportError: something is no longer what it was; the run may publish nothing.
         """
-        settings, report = self._bench.settings, self._bench.report_path()
+        settings, report = self._bench.settings, self._report
         try:
             changes = self._changes()
-            if settings.registration is not None:
-                check_distinct(settings.registration, report)
+            if self._sidecar is not None:
+                check_distinct(self._sidecar, report)
         except UsageError as error:
             raise ReportError(str(error)) from error
         if changes:
@@ -161,15 +175,15 @@ class Records:
 
     def _place(self) -> CapturePlace | None:
         settings = self._bench.settings
-        if settings.capture is None:
+        if self._captured is None:
             return None
         files = [("the samples file", Path(path)) for path, _ in self._plan.places.values()]
-        files += written(self._bench.report_path())
-        if settings.registration is not None:
-            files.append(("the registration", settings.registration))
+        files += written(self._report)
+        if self._sidecar is not None:
+            files.append(("the registration", self._sidecar))
         sources = chain(self._plan.corpora.values(), (source for source, _ in self._plan.explicit.values()))
         trees = [Path(split_view(text.removeprefix("git:"))[0]) for text in sources if text[:5] != "dist:"]
-        return CapturePlace.of(settings.capture, files=files, trees=[tree.absolute() for tree in trees])
+        return CapturePlace.of(self._captured, files=files, trees=[tree.absolute() for tree in trees])
 
     def _planned(self) -> Sequence[Descriptor]:
         samples = [self._bench.sample_of(self._plan, entry) for entry in self._plan.entries.values()]

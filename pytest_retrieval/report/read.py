@@ -71,7 +71,9 @@ _held = record(
     {"bytes": count},
     {"binary": flag, "unsearched": flag, "holds": count, "held": list_of(text), "lacking": list_of(text)},
 )
-_explain = record({"query": text, "terms": count}, {"negatives": _paths, "gold": map_of(_held)})
+_explain = record(
+    {"query": text, "terms": count}, {"title": text, "negatives": _paths, "gold": map_of(_held)}
+)
 
 _cost = record(
     {},

@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from pytest_retrieval.errors import ReportError
@@ -22,6 +23,11 @@ def write_report(path: Path, chunks: Iterable[bytes], what: str = "the report") 
     A symbolic link is written through; the mode is what the umask gives. Raises ReportError, naming the file
     by ``what`` it is, when it cannot be written; the old one is then still there, and nothing else is left.
     """
+    write_bytes(path, chain(chunks, [b"\n"]), what)
+
+
+def write_bytes(path: Path, chunks: Iterable[bytes], what: str) -> None:
+    """As :func:`write_report`, with nothing after the ``chunks``."""
     with _explained(path, what):
         target = _target(path, what)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
@@ -35,10 +41,10 @@ def write_report(path: Path, chunks: Iterable[bytes], what: str = "the report") 
         sync_folder(target.parent)
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, what: str = "the report") -> None:
     """Raise ReportError, one line, if :func:`write_report` could not write ``path``; leave nothing behind."""
-    with _explained(path):
-        target = _target(path)
+    with _explained(path, what):
+        target = _target(path, what)
         probe = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
         probe.unlink()
@@ -85,7 +91,6 @@ def _fill(temporary: Path, chunks: Iterable[bytes]) -> None:
     with os.fdopen(descriptor, "wb") as stream:
         for chunk in chunks:
             stream.write(chunk)
-        stream.write(b"\n")
         stream.flush()
         os.fsync(stream.fileno())
 
