@@ -3,45 +3,125 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.report.distinct import same_file
 
+if TYPE_CHECKING:
+    from pytest_retrieval.report.stored import StoredReport
+
+# A format takes a report and the labels of arms, and gives the file in pieces.
+Format = Callable[["StoredReport", Sequence[str], argparse.Namespace], Iterable[bytes]]
+
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    exporting = commands.add_parser("export", help="answers in another benchmark's prediction format")
+    exporting = commands.add_parser("export", help="a report for other tools: export REPORT --as csv")
     exporting.add_argument("report", metavar="REPORT")
-    exporting.add_argument("--as", dest="format", choices=("contextbench",), required=True)
+    exporting.add_argument("--as", dest="format", choices=sorted(FORMATS), required=True)
     exporting.add_argument(
-        "--arm", metavar="LABEL", help="whose answers; may be left out if there is one arm"
+        "--arm", metavar="LABEL", help="this arm alone; needed for arb and contextbench if there are several"
     )
+    exporting.add_argument("--group", metavar="GROUP", default="all", help="the samples of a LaTeX table")
     exporting.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     exporting.set_defaults(command=export)
 
 
 def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Write an arm's answers in the prediction format of another benchmark."""
-    from pytest_retrieval.report.contextbench import predictions
+    """Write a report, or an arm's answers, as another tool reads them."""
     from pytest_retrieval.report.read import read_report
+    from pytest_retrieval.report.write import write_bytes
 
     report = read_report(Path(options.report))
-    labels = list(report.arms)
-    if options.arm is None and len(labels) != 1:
-        raise UsageError(f"the report has {len(labels)} arms; name one with --arm: {', '.join(labels)}")
-    label = labels[0] if options.arm is None else options.arm
-    if label not in labels:
-        raise UsageError(
-            f"no arm {label!r} in the report{closest(label, labels)} (known: {', '.join(labels)})"
-        )
+    labels = _labels(options, list(report.arms))
     if options.output is not None and same_file(Path(options.output), Path(options.report)):
         raise UsageError(f"-o {options.output}: this is the report itself; name another file")
-    lines = list(predictions(report.details(), label))  # all of them, or none is written
+    pieces = list(FORMATS[options.format](report, labels, options))  # all of them, or none is written
     if options.output is None:
-        sys.stdout.buffer.writelines(lines)
+        sys.stdout.buffer.writelines(pieces)
     else:
-        Path(options.output).write_bytes(b"".join(lines))
+        write_bytes(Path(options.output), pieces, "the export")
     return 0
+
+
+def _labels(options: argparse.Namespace, known: list[str]) -> list[str]:
+    """The arms that are exported."""
+    if options.arm is not None and options.arm not in known:
+        raise UsageError(
+            f"no arm {options.arm!r} in the report{closest(options.arm, known)} (known: {', '.join(known)})"
+        )
+    if options.arm is None and options.format in OF_ONE_ARM and len(known) != 1:
+        raise UsageError(f"the report has {len(known)} arms; name one with --arm: {', '.join(known)}")
+    return known if options.arm is None else [options.arm]
+
+
+def _contextbench(
+    report: StoredReport, labels: Sequence[str], options: argparse.Namespace
+) -> Iterable[bytes]:
+    from pytest_retrieval.report.contextbench import predictions
+
+    return predictions(report.details(), labels[0])
+
+
+def _arb(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.exports.arb import details_lines
+
+    return details_lines(report.details(), labels[0])
+
+
+def _csv(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.exports import rows
+
+    return rows.as_csv(rows.rows(report.details(), labels), rows.measures(report.limit, report.measures))
+
+
+def _parquet(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.exports import rows
+
+    names = rows.measures(report.limit, report.measures)
+    return [rows.as_parquet(rows.rows(report.details(), labels), names)]
+
+
+def _latex(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.exports.latex import table
+    from pytest_retrieval.report.merge import merge
+
+    head = merge([report]).head
+    arms = {label: arm for label, arm in head["arms"].items() if label in labels}
+    return [f"{line}\n".encode() for line in table({**head, "arms": arms}, options.group)]
+
+
+def _markdown(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.document import Document
+    from pytest_retrieval.report.exports.markdown import summary
+    from pytest_retrieval.report.merge import merge
+
+    head = merge([report]).head
+    arms = {label: arm for label, arm in head["arms"].items() if label in labels}
+    gates = Document(report.path, "details").members.get("gates", [])  # as that run judged them
+    return [summary({**head, "arms": arms, "gates": gates}, report.details()).encode()]
+
+
+def _latencies(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
+    from pytest_retrieval.report.exports.latencies import run
+
+    environment = report.environments[0] if report.environments else {}
+    stored = run(report.details(), labels, environment)
+    return [json.dumps(stored, indent=4, sort_keys=True).encode() + b"\n"]
+
+
+FORMATS: dict[str, Format] = {
+    "arb": _arb,
+    "contextbench": _contextbench,
+    "csv": _csv,
+    "latex": _latex,
+    "markdown": _markdown,
+    "parquet": _parquet,
+    "pytest-benchmark": _latencies,
+}
+OF_ONE_ARM = ("arb", "contextbench")

@@ -24,7 +24,7 @@ def trec(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Write one run file per arm, the qrels, and what the ids of queries stand for."""
     from pytest_retrieval.report.exports import trec as exports
     from pytest_retrieval.report.read import read_report
-    from pytest_retrieval.report.write import write_report
+    from pytest_retrieval.report.write import write_bytes
 
     report = read_report(Path(options.report))
     folder = Path(options.output)
@@ -32,10 +32,7 @@ def trec(options: argparse.Namespace, rest: Sequence[str]) -> int:
     _check(folder, done.files)
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in done.files.items():
-        if lines:
-            write_report(folder / name, ["\n".join(lines).encode()], f"the file {name}")
-        else:  # an arm that answered nothing
-            (folder / name).write_bytes(b"")
+        write_bytes(folder / name, (f"{line}\n".encode() for line in lines), f"the file {name}")
     for note in done.notes:
         sys.stderr.write(f"{note}\n")
     runs = sum(name.endswith(".run") for name in done.files)

@@ -137,7 +137,7 @@ class ArmColumns:
         if answer is not None:
             if "error" in answer:
                 self._reasons[answer["error"]] += 1
-            for label, time in _times_of(answer):
+            for label, time in times_of(answer):
                 self._times.setdefault(label, array("d")).extend([time] if time else [])
 
     def asked(self, rows: Rows) -> Rows:
@@ -244,7 +244,7 @@ def common_rows(arms: Iterable[ArmColumns], rows: Rows) -> Rows:
     return rows
 
 
-def _times_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+def times_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
     """The times of an answer by label; what a query took that failed says nothing of an answer's time.
 
     ``UNRECORDED`` is shown even where no time is known, for reports from before times.

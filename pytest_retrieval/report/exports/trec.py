@@ -1,11 +1,11 @@
 """TREC run and qrels files, as trec_eval, ir_measures and ranx read them.
 
 Their fields are separated by blanks, so ids, paths and labels are percent-encoded: everything but ASCII
-letters, digits and a few signs, which :func:`decoded` takes back. Readers sort by score and break ties by their
-own rules, so scores are whole numbers that fall by one, whatever the arm said.
+letters, digits and a few signs, which :func:`decoded` takes back. Readers sort by score and break ties by
+their own rules, so scores are whole numbers that fall by one, whatever the arm said.
 
-Qrels are binary. Gold that a snapshot does not have, or that was given, stays in them: no run can find it, and
-it counts in every denominator here as there. Samples without gold are in no file.
+Qrels are binary. Gold that a snapshot does not have, or that was given, stays in them: no run can find it,
+and it counts in every denominator here as there. Samples without gold are in no file.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _unreachable(judged: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         len(set(detail["gold_absent"]).union(set(detail["gold"]) & set(detail["given"]))) for detail in judged
     )
     if absent:
-        yield f"gold files that no run can find, absent from the snapshot or given, stay in the qrels: {absent}"
+        yield f"gold files that no run can find (absent or given) stay in the qrels: {absent}"
 
 
 def _query_names(details: Iterable[Mapping[str, Any]]) -> list[str]:

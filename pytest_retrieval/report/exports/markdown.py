@@ -1,0 +1,145 @@
+"""The report as Markdown for a pull request or a job's summary: arms, verdicts, and what was found last.
+
+Texts of others stand in ``<code>`` with all that Markdown and HTML would act on as entities: no markup, no
+mention, no broken table. What does not fit into the bound is left out at the end of a line, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from typing import Any
+
+from pytest_retrieval.gates.verdict import verdict_line
+from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.report.table import printable
+
+MAX_BYTES = 60_000  # a job's summary of over 1 MiB is dropped whole, and several steps may write one
+_MARKS = {"passed": "✅", "failed": "❌", "undecidable": "❌", "undecided": "⚠️"}
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /.-:,;=()+%'")
+_LONGEST = 120  # characters of a text that are shown
+_SAMPLES = 20  # those that were found last
+_NOT_MEASURED = "-"
+
+
+def summary(
+    head: Mapping[str, Any], details: Iterable[Mapping[str, Any]] = (), limit: int = MAX_BYTES
+) -> str:
+    """The Markdown of a report, of at most ``limit`` bytes, with a line end.
+
+    ``details`` are drawn once, for the samples with gold that the arms ranked last.
+    """
+    blocks = [_title(head), _arms(head), _verdicts(head), _worst(head, details)]
+    lines = [line for block in blocks for line in (*block, "")]
+    return _cut(lines, limit)
+
+
+def code(text: str) -> str:
+    """``text`` as it is, on one line, whatever it holds."""
+    shown = printable(text)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    safe = (character if character in _PLAIN else f"&#{ord(character)};" for character in shown)
+    return f"<code>{''.join(safe)}</code>"
+
+
+def _title(head: Mapping[str, Any]) -> Iterator[str]:
+    selection = head["selection"]
+    of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
+    failed = sum(gate["status"] in ("failed", "undecidable") for gate in head["gates"])
+    verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
+    yield f"### Retrieval: {selection['chosen']}{of} samples, {len(head['arms'])} arms{verdict}"
+    if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
+        yield ""
+        yield f"**{lost} of {selection['chosen']} samples were lost**: gates cannot be decided."
+
+
+def _arms(head: Mapping[str, Any]) -> Iterator[str]:
+    cuts = [f"recall@{cut}" for cut in recall_cuts(head["limit"])]
+    names = [*cuts, "mrr@k", *head.get("measures", ()), "hit@k"]
+    titles = [name.replace("recall", "R").replace("@k", f"@{head['limit']}") for name in names]
+    yield _row(["arm", "n", *titles, "95 % CI", "abstained", "errors", "p50"])
+    yield _row(["---", *["---:"] * (len(names) + 5)])
+    for label, arm in head["arms"].items():
+        found = arm["groups"]["all"]
+        ends = found["intervals"]["hit@k"]
+        interval = f"{ends['low']:.3f} to {ends['high']:.3f}" if "low" in ends else _NOT_MEASURED
+        figures = [_figure(found.get(name)) for name in names]
+        silent, time = _figure(found.get("abstained")), _median(head["latency"].get(label, {}))
+        yield _row([code(label), str(found["n"]), *figures, interval, silent, str(found["errors"]), time])
+    ceiling = head["ceiling"]["all"]
+    if ceiling["n"]:
+        figures = [_figure(ceiling.get(name)) for name in names]
+        yield _row(["*(ceiling)*", str(ceiling["n"]), *figures, *[""] * 4])
+
+
+def _verdicts(head: Mapping[str, Any]) -> Iterator[str]:
+    for gate in head["gates"]:
+        status, _, rest = verdict_line(gate).partition(" ")
+        yield f"- {_MARKS.get(gate['status'], '')} {status.lower()} {code(rest)}"
+
+
+def _worst(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The samples whose gold the arms found last, with the rank of the first gold file in each."""
+    labels = list(head["arms"])
+    judged = ((detail, _ranks(detail, labels)) for detail in details if detail["gold"])
+    worst = nsmallest(_SAMPLES, judged, key=lambda found: (_share(found[1]), found[0]["id"]))
+    missed = [(detail, ranks) for detail, ranks in worst if _share(ranks) < len(ranks)]
+    if not missed:
+        return []
+    rows = [
+        _row([code(detail["id"]), code(detail["repo"]), *(str(rank or _NOT_MEASURED) for rank in ranks)])
+        for detail, ranks in missed
+    ]
+    return [
+        "<details><summary>Found last: the rank of the first gold file</summary>",
+        "",
+        _row(["sample", "repository", *map(code, labels)]),
+        _row(["---", "---", *["---:"] * len(labels)]),
+        *rows,
+        "",
+        "</details>",
+    ]
+
+
+def _ranks(detail: Mapping[str, Any], labels: Sequence[str]) -> list[int | None]:
+    return [_first(detail["arms"].get(label, {}), set(detail["gold"])) for label in labels]
+
+
+def _first(answer: Mapping[str, Any], gold: set[str]) -> int | None:
+    if "error" in answer:
+        return None
+    return next((rank for rank, path in enumerate(answer.get("ranked", ()), 1) if path in gold), None)
+
+
+def _share(ranks: Iterable[int | None]) -> float:
+    """The sum of reciprocal ranks: the number of arms where all of them put gold first."""
+    return sum(1 / rank if rank else 0.0 for rank in ranks)
+
+
+def _median(latency: Mapping[str, Any]) -> str:
+    """The median time of a query, under the cache label with the most of them."""
+    known = [times for label, times in latency.items() if label != "BUILD" and "p50_ms" in times]
+    most = max(known, key=lambda times: times["n"], default=None)
+    return _NOT_MEASURED if most is None else f"{most['p50_ms']:.1f} ms"
+
+
+def _figure(value: float | None) -> str:
+    return _NOT_MEASURED if value is None else f"{value:.3f}"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cut(lines: Sequence[str], limit: int) -> str:
+    """As many whole lines as fit, with a line that says how many do not."""
+    sizes = [len(line.encode()) + 1 for line in lines]
+    if sum(sizes) <= limit:
+        return "".join(f"{line}\n" for line in lines)
+    room, kept = limit - 100, 0  # for the last lines
+    while kept < len(lines) and sizes[kept] <= room:
+        room -= sizes[kept]
+        kept += 1
+    closing = ["</details>", ""] if "<details>" in "".join(lines[:kept]) else []
+    rest = [*closing, "", f"{len(lines) - kept} more lines; the report has everything."]
+    return "".join(f"{line}\n" for line in (*lines[:kept], *rest))

@@ -1,0 +1,138 @@
+"""One row per sample and arm, for data frames and spreadsheets: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_retrieval.errors import UsageError
+from pytest_retrieval.measures.names import known_measures
+
+_TEXT, _COUNT, _NUMBER, _FLAG, _PATHS = "string", "int64", "double", "bool", "list"
+
+# What a row tells beside its measures, and as what. ``first_gold`` is the rank of the first gold file.
+COLUMNS: Mapping[str, str] = {
+    "id": _TEXT,
+    "ordinal": _COUNT,
+    "source": _TEXT,
+    "task_type": _TEXT,
+    "repo": _TEXT,
+    "base_commit": _TEXT,
+    "stratum": _TEXT,
+    "fold": _TEXT,
+    "cluster": _TEXT,
+    "query_chars": _COUNT,
+    "status": _TEXT,
+    "attempts": _COUNT,
+    "arm": _TEXT,
+    "error": _TEXT,
+    "refused": _FLAG,
+    "state": _TEXT,
+    "top_score": _NUMBER,
+    "cache_state": _TEXT,
+    "wall_ms": _NUMBER,
+    "build_ms": _NUMBER,
+    "unknown": _COUNT,
+    "duplicates": _COUNT,
+    "answered": _COUNT,
+    "first_gold": _COUNT,
+    "gold_files": _COUNT,
+    "gold_absent": _COUNT,
+}
+LISTS = ("gold", "given", "ranked")  # in Parquet alone, whose cells may be lists
+_ROWS = 2_000  # of a Parquet file that are in memory at a time
+
+Row = dict[str, Any]
+
+
+def rows(details: Iterable[Mapping[str, Any]], labels: Sequence[str]) -> Iterator[Row]:
+    """A row for each answer of the arms ``labels``, in the report's order; None is what is not there."""
+    for detail in details:
+        for label in labels:
+            if label in detail["arms"]:
+                yield _row(detail, label)
+
+
+def measures(limit: int, further: Iterable[str]) -> list[str]:
+    """The columns of measures: those that every report has and ``further`` ones."""
+    return list(dict.fromkeys([*known_measures(limit), *further]))
+
+
+def as_csv(found: Iterable[Row], names: Sequence[str]) -> Iterator[bytes]:
+    """RFC 4180 in UTF-8 with a heading; ``names`` are the measures. A cell without a value is empty."""
+    columns = [*COLUMNS, *names]
+    yield _line(columns)
+    for row in found:
+        yield _line(["" if (value := row.get(name)) is None else _cell(value) for name in columns])
+
+
+def as_parquet(found: Iterable[Row], names: Sequence[str]) -> bytes:
+    """A Parquet file with the same columns, and the paths of gold, given and ranked files as lists.
+
+    Raises UsageError without pyarrow, an optional extra.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError("Parquet needs pyarrow: pip install 'pytest-retrieval[parquet]'") from None
+    kinds = {**COLUMNS, **dict.fromkeys(names, _NUMBER), **dict.fromkeys(LISTS, _PATHS)}
+    plain = {
+        _TEXT: pyarrow.string(),
+        _COUNT: pyarrow.int64(),
+        _NUMBER: pyarrow.float64(),
+        _FLAG: pyarrow.bool_(),
+    }
+    types = {**plain, _PATHS: pyarrow.list_(pyarrow.string())}
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
+    target = io.BytesIO()
+    with parquet.ParquetWriter(target, schema) as writer:
+        for batch in _batches(found):
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+    return target.getvalue()
+
+
+def _batches(found: Iterable[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    for row in found:
+        batch.append(row)
+        if len(batch) == _ROWS:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _row(detail: Mapping[str, Any], label: str) -> Row:
+    answer = detail["arms"][label]
+    ranked = [] if "error" in answer else answer["ranked"]
+    gold = set(detail["gold"])
+    return {
+        **{name: detail.get(name) for name in COLUMNS},
+        **{name: answer.get(name) for name in COLUMNS if name in answer},
+        "arm": label,
+        "fold": detail["partition"],
+        "refused": bool(answer.get("refused")),
+        "unknown": answer.get("unknown", 0),
+        "duplicates": answer.get("duplicates", 0),
+        "attempts": detail.get("attempts", 1),
+        "answered": len(ranked),
+        "first_gold": next((rank for rank, path in enumerate(ranked, 1) if path in gold), None),
+        "gold_files": len(gold),
+        "gold_absent": len(detail["gold_absent"]),
+        "gold": detail["gold"],
+        "given": detail["given"],
+        "ranked": ranked,
+        **detail["metrics"].get(label, {}),
+    }
+
+
+def _cell(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerow(cells)  # quotes what holds a part of its own line end
+    return text.getvalue().removesuffix("\r\n").encode() + b"\n"

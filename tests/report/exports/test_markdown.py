@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_retrieval.cli import main
+from pytest_retrieval.report.build import Report, build
+from pytest_retrieval.report.exports.markdown import MAX_BYTES, code, summary
+from pytest_retrieval.report.regrade import regrade
+from tests.report.runs import made_up_run, written
+from tests.report.samples import answer, detail, header
+
+HOSTILE = "</code><img src=x>| @octocat `x` [a](b)\n# &amp; \u202e"
+
+
+def report_of(*details: dict[str, Any], gates: tuple[dict[str, Any], ...] = ()) -> Report:
+    labels = list(details[0]["arms"])
+    head = header(*labels, of=len(details), chosen=len(details))
+    return build(head, [regrade(one, 20) for one in details]).with_gates(gates)
+
+
+def test_by_hand() -> None:
+    gate = {
+        "gate": "grep: mrr@k >= 0.9",
+        "status": "failed",
+        "expected": ">= 0.9",
+        "n": 2,
+        "chosen": 2,
+        "of": 2,
+    }
+    report = report_of(
+        detail(0, {"grep": (answer(ranked=["a.c"]), {})}),
+        detail(1, {"grep": (answer(ranked=["x", "a.c"]), {})}),
+        gates=({**gate, "got": 0.75},),
+    )
+    lines = summary(report.head, report.details()).splitlines()
+    assert lines[0] == "### Retrieval: 2 samples, 1 arms, 1 of 1 gates failed"
+    assert (
+        lines[2] == "| arm | n | R@5 | R@10 | R@20 | mrr@20 | hit@20 | 95 % CI | abstained | errors | p50 |"
+    )
+    figures = "1.000 | 1.000 | 1.000 | 0.750 | 1.000 | 0.342 to 1.000 | 0.000 | 0 | -"
+    assert lines[4] == f"| <code>grep</code> | 2 | {figures} |"
+    (verdict,) = (line for line in lines if line.startswith("- "))
+    assert verdict.startswith("- ❌ failed <code>grep: mrr&#64;k &#62;= 0.9: got 0.75")
+    assert "| <code>s1</code> | <code>acme/ring</code> | 2 |" in lines
+    assert not any("<code>s0</code>" in line for line in lines)  # it was put first
+
+
+@given(st.text())
+def test_no_text_is_markup(text: str) -> None:
+    shown = code(text)
+    inner = shown.removeprefix("<code>").removesuffix("</code>")
+    assert not set("<>|`*_[]@#~\\!\n\r") & set(re.sub(r"&#\d+;", "", inner))
+    assert len(unescape(inner)) <= 120
+
+
+def test_a_hostile_sample_stays_in_its_cell() -> None:
+    report = report_of(detail(0, {"grep": (answer(ranked=[]), {})}, id=HOSTILE, repo="a/b"))
+    (row,) = (line for line in summary(report.head, report.details()).splitlines() if "octocat" in line)
+    assert row.count("|") == 4
+    assert "<img" not in row
+    assert "@" not in row
+
+
+@pytest.mark.parametrize("limit", [300, 700, 1_500, 1_900])
+def test_what_does_not_fit_is_counted(limit: int) -> None:
+    report = made_up_run(range(60), of=60)
+    text = summary(report.head, report.details(), limit)
+    whole = summary(report.head, report.details())
+    assert len(text.encode()) <= limit < len(whole.encode()) < MAX_BYTES
+    assert re.search(r"\n\d+ more lines; the report has everything\.\n$", text)
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_the_worst_come_first() -> None:
+    details = [detail(row, {"grep": (answer(ranked=["x"] * row + ["a.c"]), {})}) for row in range(30)]
+    for row, one in enumerate(details):
+        one["arms"]["grep"]["ranked"] = [f"x{place}" for place in range(row)] + ["a.c"]
+    report = report_of(*details)
+    rows = [line for line in summary(report.head, details).splitlines() if "<code>acme/ring</code>" in line]
+    assert len(rows) == 20
+    assert rows[0].startswith("| <code>s29</code>")
+
+
+def test_lost_samples_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = written(tmp_path / "report.json", made_up_run(range(6), of=8, lost=[6, 7]))
+    assert main(["export", str(report), "--as", "markdown"]) == 0
+    assert "**2 of 8 samples were lost**" in capsys.readouterr().out
