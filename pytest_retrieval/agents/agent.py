@@ -240,7 +240,7 @@ def load_agent(
     for field, given in (("Model", model), ("Effort", effort)):
         if field in description.needs and not given:
             option = f"--retrieval-{field.lower()}"
-            raise UsageError(f"agent {text}: needs a {field.lower()}; name it with {option}")
+            raise UsageError(f"agent {text}: needs {option}, for its command line names {{{{.{field}}}}}")
     return Agent(description, base, model=model, effort=effort, command=command)
 
 
