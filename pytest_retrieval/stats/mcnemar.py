@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb
-
 
 def mcnemar(wins: int, losses: int) -> float:
     """Two-sided p of "neither arm is better", given the tasks that only one of the two has right.
@@ -14,5 +12,8 @@ def mcnemar(wins: int, losses: int) -> float:
     if min(wins, losses) < 0:
         raise ValueError(f"no test of {wins} against {losses}")
     discordant, fewer = wins + losses, min(wins, losses)
-    tail = sum(comb(discordant, count) for count in range(fewer + 1))
-    return min(1.0, float(2 * tail / (1 << discordant)))
+    ways = tail = 1  # to choose `count` of the discordant tasks, and up to `count`
+    for count in range(1, fewer + 1):
+        ways = ways * (discordant - count + 1) // count
+        tail += ways
+    return min(1.0, 2 * tail / (1 << discordant))
