@@ -119,12 +119,10 @@ def test_rules_that_are_absent_observe_nothing() -> None:
     assert read_stream(stream(usage({"a": 1})), Events()) == Observed()
 
 
+KEYS = st.sampled_from(["type", "item", "usage", "text"])
 values = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "item", "usage", "text"]), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner),
     max_leaves=8,
 )
 
