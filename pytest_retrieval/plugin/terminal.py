@@ -53,7 +53,7 @@ def _scoreboard(reporter: pytest.TerminalReporter, gathering: Gathering) -> None
     contended = {"contended": True} if gathering.summary["environment"].get("contended") else {}
     rows = [{**row, "ext": {**row["ext"], **contended}} for row in searches["rows"]]
     reporter.write_line("")
-    for line in scoreboard.render(rows, reporter._tw.fullwidth):
+    for line in scoreboard.render(rows, reporter._tw.fullwidth, searches.get("paired", {})):
         reporter.write_line(line)
 
 

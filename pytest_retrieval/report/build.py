@@ -155,7 +155,8 @@ class _Gathered:
             }
             summaries["all"]["error_reasons"] = arm.error_reasons()
             arms[label] = {**self._header["arms"][label], "groups": summaries}
-        searches = self._searches.section(self._header.get("snapshots", {}))
+        pairs = self._header.get("pairs") or default_pairs(self._header["arms"])
+        searches = self._searches.section(self._header.get("snapshots", {}), pairs)
         return {
             **({} if searches is None else {"codesearch": searches}),
             **({"kind": "codesearch"} if 0 < self._searched == len(self._packed) else {}),

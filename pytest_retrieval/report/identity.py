@@ -17,7 +17,8 @@ def strip_times(report: Mapping[str, Any]) -> dict[str, Any]:
     if "registration" in kept:
         kept["registration"] = _without(kept["registration"], _REGISTRATION)
     if "codesearch" in kept:
-        kept["codesearch"] = {"rows": [_without(row, ("cost",)) for row in kept["codesearch"]["rows"]]}
+        rows = [_without(row, ("cost",)) for row in kept["codesearch"]["rows"]]
+        kept["codesearch"] = {**kept["codesearch"], "rows": rows}
     kept["details"] = [
         {**detail, "arms": {label: _without(answer, _ANSWER) for label, answer in detail["arms"].items()}}
         for detail in report["details"]

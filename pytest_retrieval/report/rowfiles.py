@@ -1,4 +1,7 @@
-"""Rows of a scoreboard as files, one per engine and corpus: the result files of codesearch-bench."""
+"""Rows of a scoreboard as files, one per engine and corpus: the result files of codesearch-bench.
+
+There a peak of memory that was not measured is 0; it is absent from our rows.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Any
 from pytest_retrieval import __version__
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE
+from pytest_retrieval.report.read import read_report
+from pytest_retrieval.report.searches import Searches
 from pytest_retrieval.report.shapes import (
     MisfitError,
     Shape,
@@ -37,6 +42,7 @@ _quality = record(
 )
 _object: Shape = map_of(anything)
 _filled = matching(r"(?s).+", "a text that is not empty")
+_PEAKS = ("peak_rss_mb", "tree_peak_rss_mb", "query_peak_rss_mb")
 _METRICS: Mapping[str, Shape] = {
     "file": _quality,
     "chunk": _quality,
@@ -47,7 +53,16 @@ _row = record(
     {
         "engine": _filled,
         "corpus": _filled,
-        "cost": record({"index_seconds": number, "query_seconds": number}),
+        "cost": record(
+            {"index_seconds": number, "query_seconds": number},
+            {
+                **dict.fromkeys(("files_per_sec", "chunks_per_sec", *_PEAKS), number),
+                **dict.fromkeys(("query_p50_seconds", "query_p95_seconds", "index_bytes"), number),
+                "index_state": text,
+                "cold": flag,
+                "answer_tokens": map_of(anything),
+            },
+        ),
     },
     {
         **_METRICS,
@@ -82,7 +97,8 @@ def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, *, contended: bo
         raise ReportError(f"{folder}: two rows would have one file name; give the arms other labels")
     folder.mkdir(parents=True, exist_ok=True)
     for path, row in named:
-        shown = json.dumps(_outer(row, contended=contended), indent=2, sort_keys=True, ensure_ascii=False)
+        whole = _outer({**row, "cost": {_PEAKS[0]: 0, **row["cost"]}}, contended=contended)
+        shown = json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False)
         write_report(path, [shown.encode("utf-8", "surrogatepass")])
     return paths
 
@@ -105,13 +121,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _of_report(path: Path, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    section = document.get("codesearch")
-    listed = section.get("rows") if isinstance(section, dict) else None
-    if not isinstance(listed, list):
+    if "codesearch" not in document:
         raise ReportError(f"{path}: the report has no code search (suite codesearch)")
-    environment = document.get("environment")
-    contended = isinstance(environment, dict) and environment.get("contended") is True
-    return [_outer(_checked(path, row), contended=contended) for row in listed]
+    stored = read_report(path)
+    searches = Searches(stored.arms)
+    for place, detail in enumerate(stored.details()):
+        searches.add((0, place, 0, ""), detail)
+    contended = any(environment.get("contended") is True for environment in stored.environments)
+    return [_outer(row, contended=contended) for row in searches.rows(stored.snapshots)]
 
 
 def _document(path: Path) -> Any:
@@ -134,7 +151,8 @@ def _checked(path: Path, row: Any) -> dict[str, Any]:
         raise ReportError(f"{path}: the row has no {min(missing)!r}")
     nothing: dict[str, Any] = {"misses": [], "by_difficulty": {}, "wide": {}}
     filled = {name: empty for name, empty in nothing.items() if row.get(name) is None and not failed}
-    return {**row, **filled}
+    cost = {name: value for name, value in row["cost"].items() if value or name not in _PEAKS}
+    return {**row, **filled, "cost": cost}
 
 
 def _outer(row: Mapping[str, Any], *, contended: bool) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pytest_retrieval.measures.spans import DEPTH
+from pytest_retrieval.measures.spans import DEPTH, TOKEN_ESTIMATOR
+from pytest_retrieval.report import board_cells as cells
+from pytest_retrieval.report.board_cells import Row, failure, is_failed
+from pytest_retrieval.report.board_pairs import TITLES, Pairs, not_compared, pair_grid
+from pytest_retrieval.report.search_pairs import search_pairs
 
-Row = Mapping[str, Any]
 _GAP = "  "
-_DIFFICULTIES = ("easy", "medium", "hard")
 
 LEGEND = {
     "†": "graded by files: the engine knows no lines, its chunk figures are its file figures",
@@ -21,10 +23,18 @@ LEGEND = {
     "?": "results without lines from an engine that declares them",
     "u": "paths that the corpus does not hold",
     "E": "queries that failed; they score zero",
-    "W": "the index outlived an earlier run: its seconds are no cold build's",
+    "W": "no cold build: the index was made from what an earlier run left (incr), or not at all (warm)",
     "N": "the same question was answered in different ways",
     "C": "several workers ran at once: times are no measurement",
     "d": "another engine is no worse in chunk R@10, tokens, p50 and index seconds, and better in one",
+}
+
+#: What the titles of columns mean, where the columns are shown.
+COLUMNS = {
+    "reply+schema": f"tokens ({TOKEN_ESTIMATOR}) of what the tool printed and is described by, measured",
+    "+files": "the reply and all text of each file that it names, derived: an agent would have to read them",
+    "index MB": "peak memory of the index command: its largest process (at least the launcher's 10)/its tree",
+    "query MB": "peak memory of the process that searches",
 }
 
 
@@ -36,38 +46,52 @@ class _Column(NamedTuple):
     weight: int = 9
 
 
-def render(rows: Sequence[Row], width: int | None = None) -> list[str]:
-    """The scoreboard as lines of text, at most ``width`` wide as far as columns can go."""
+def render(
+    rows: Sequence[Row], width: int | None = None, pairs: Mapping[str, Pairs] | None = None
+) -> list[str]:
+    """The scoreboard as lines of text, at most ``width`` wide as far as columns can go.
+
+    ``pairs`` are the pairs of engines by corpus; all that can be compared by default.
+    """
+    paired = search_pairs(rows) if pairs is None else pairs
     lines: list[str] = []
     used: set[str] = set()
+    titles: set[str] = set()
     for corpus, members in _by_corpus(rows):
         columns, flags = _columns(members)
         used.update(*flags)
         grid = [[column.cell(row) for column in columns] for row in members]
-        columns, grid = _fitted(columns, grid, width)
+        columns, grid = _fitted(*_filled(columns, grid), width)
+        titles.update(column.title for column in columns)
         lines += [_heading(corpus, members), *_aligned([c.title for c in columns], grid), ""]
-        lines += [f"  {row['engine']}: failed: {_failure(row)}" for row in members if _is_failed(row)]
+        lines += [f"  {row['engine']}: failed: {failure(row)}" for row in members if is_failed(row)]
+        found = paired.get(corpus, {})
+        if compared := pair_grid(found):
+            lines += [*_aligned(TITLES, compared), ""]
+        lines += not_compared(found)
     lines += [*overall(rows), *(f"{flag} {meaning}" for flag, meaning in LEGEND.items() if flag in used)]
-    return lines
+    return [*lines, *(f"{title}: {meaning}" for title, meaning in COLUMNS.items() if title in titles)]
 
 
-def markdown(rows: Sequence[Row]) -> list[str]:
+def markdown(rows: Sequence[Row], pairs: Mapping[str, Pairs] | None = None) -> list[str]:
     """The scoreboard as Markdown, with every column."""
+    paired = search_pairs(rows) if pairs is None else pairs
     lines: list[str] = []
     used: set[str] = set()
     for corpus, members in _by_corpus(rows):
         columns, flags = _columns(members)
         used.update(*flags)
         lines += [f"### {_heading(corpus, members)}", ""]
-        lines.append("| " + " | ".join(column.title for column in columns) + " |")
-        lines.append("|---" * len(columns) + "|")
-        for row in members:
-            cells = (column.cell(row).replace("|", "\\|") for column in columns)
-            lines.append("| " + " | ".join(cells) + " |")
-        lines += ["", *(f"{row['engine']}: failed: {_failure(row)}\n" for row in members if _is_failed(row))]
-    lines += [*(f"{line}\n" for line in overall(rows))]
+        grid = [[column.cell(row) for column in columns] for row in members]
+        lines += [*_markdown_table([column.title for column in columns], grid), ""]
+        lines += [f"{row['engine']}: failed: {failure(row)}\n" for row in members if is_failed(row)]
+        found = paired.get(corpus, {})
+        if compared := pair_grid(found):
+            lines += [*_markdown_table(TITLES, compared), ""]
+        lines += [f"{line}\n" for line in not_compared(found)]
+    lines += [*(f"{line}\n" for line in overall(rows) if line)]
     lines += [f"- `{flag}` {meaning}" for flag, meaning in LEGEND.items() if flag in used]
-    return lines
+    return [*lines, *(f"- {title}: {meaning}" for title, meaning in COLUMNS.items())]
 
 
 def overall(rows: Sequence[Row]) -> list[str]:
@@ -83,7 +107,7 @@ def overall(rows: Sequence[Row]) -> list[str]:
         return []
     lines = []
     for engine, found in by_engine.items():
-        if any(_is_failed(row) for row in found):
+        if any(is_failed(row) for row in found):
             lines.append(f"{engine}: incomplete")
             continue
         micro, macro = means([(row["chunk"]["queries"], row["chunk"]["recall"]["10"]) for row in found])
@@ -143,14 +167,16 @@ def is_dominated(row: Row, rows: Sequence[Row]) -> bool:
     )
 
 
-def _kind(row: Row) -> tuple[bool, bool, object]:
+def _kind(row: Row) -> tuple[object, ...]:
+    """What rows must have in common to be compared; an engine without an index has nothing to build."""
     estimator = row.get("ext", {}).get("token_estimator")
-    return bool(row.get("file_granularity_only")), bool(row.get("wide_tokens")), estimator
+    state = row["cost"].get("index_state", "cold")
+    return bool(row.get("file_granularity_only")), bool(row.get("wide_tokens")), estimator, state
 
 
 def _price(row: Row) -> tuple[float, ...] | None:
     """What makes a row worse: less found, more tokens, more time; None for a row without figures."""
-    if _is_failed(row) or not row.get("chunk"):
+    if is_failed(row) or not row.get("chunk"):
         return None
     cost = row["cost"]
     time = cost.get("query_p50_seconds", cost["query_seconds"])
@@ -177,23 +203,28 @@ def _columns(rows: Sequence[Row]) -> tuple[list[_Column], list[str]]:
     mixed = len({row.get("ext", {}).get("token_estimator") for row in rows if row.get("wide_tokens")}) > 1
     columns = [
         _Column("engine", lambda row: str(row["engine"])),
-        _Column("file R@5", lambda row: _recall(row, "file", "5"), 1),
-        _Column("file R@10", lambda row: _recall(row, "file", "10"), 5),
-        _Column("file R@20", lambda row: _recall(row, "file", "20"), 1),
-        _Column("file MRR", lambda row: _mrr(row, "file"), 1),
-        _Column("R@5", lambda row: _recall(row, "chunk", "5"), 3),
-        _Column("R@10", lambda row: _recall(row, "chunk", "10")),
-        _Column("R@20", lambda row: _recall(row, "chunk", "20"), 3),
-        _Column("MRR", lambda row: _mrr(row, "chunk")),
-        _Column("none@20↓", lambda row: _percent(row.get("chunk", {}).get("zero_miss"))),
-        _Column(f"R@10 {_initials(rows)}", _by_difficulty, 6),
-        _Column("nDCG@10", lambda row: _percent(row.get("ext", {}).get("ndcg@10")), 4),
-        _Column("wide R@10 2/3", _wide, 4),
-        *([] if mixed else [_Column("tok@10 1/2/3", _tokens)]),
-        _Column("index", lambda row: _seconds(row["cost"]["index_seconds"])),
-        _Column("files/s", lambda row: f"{row['cost'].get('files_per_sec', 0):.0f}", 2),
-        _Column("p50", lambda row: _time(row, "query_p50_seconds", "query_seconds")),
-        _Column("p95", lambda row: _time(row, "query_p95_seconds")),
+        _Column("file R@5", lambda row: cells.recall(row, "file", "5"), 1),
+        _Column("file R@10", lambda row: cells.recall(row, "file", "10"), 5),
+        _Column("file R@20", lambda row: cells.recall(row, "file", "20"), 1),
+        _Column("file MRR", lambda row: cells.mrr(row, "file"), 1),
+        _Column("R@5", lambda row: cells.recall(row, "chunk", "5"), 3),
+        _Column("R@10", lambda row: cells.recall(row, "chunk", "10")),
+        _Column("R@20", lambda row: cells.recall(row, "chunk", "20"), 3),
+        _Column("MRR", lambda row: cells.mrr(row, "chunk")),
+        _Column("none@20↓", lambda row: cells.percent(row.get("chunk", {}).get("zero_miss"))),
+        _Column(f"R@10 {cells.initials(rows)}", cells.by_difficulty, 6),
+        _Column("nDCG@10", lambda row: cells.percent(row.get("ext", {}).get("ndcg@10")), 4),
+        _Column("wide R@10 2/3", cells.wide, 4),
+        *([] if mixed else [_Column("tok@10 1/2/3", cells.tokens)]),
+        _Column("reply+schema", lambda row: cells.answer_tokens(row, "reply", "schema"), 7),
+        _Column("+files", lambda row: cells.answer_tokens(row, "reading"), 6),
+        _Column("index", cells.index),
+        _Column("files/s", lambda row: cells.rate(row, "files_per_sec"), 2),
+        _Column("chunks/s", lambda row: cells.rate(row, "chunks_per_sec"), 2),
+        _Column("index MB", lambda row: cells.memory(row, "peak_rss_mb", "tree_peak_rss_mb"), 7),
+        _Column("query MB", lambda row: cells.memory(row, "query_peak_rss_mb"), 6),
+        _Column("p50", lambda row: cells.time(row, "query_p50_seconds", "query_seconds")),
+        _Column("p95", lambda row: cells.time(row, "query_p95_seconds")),
         _Column("flags", lambda row: marks[id(row)]),
     ]
     return columns, flags
@@ -214,75 +245,24 @@ def _fitted(
     return columns, grid
 
 
+def _filled(columns: list[_Column], grid: list[list[str]]) -> tuple[list[_Column], list[list[str]]]:
+    """Without the lighter columns that no row has anything in."""
+    kept = [n for n, c in enumerate(columns) if c.weight == 9 or any(row[n] != "-" for row in grid)]
+    return [columns[n] for n in kept], [[row[n] for n in kept] for row in grid]
+
+
+def _markdown_table(titles: Sequence[str], grid: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(titles) + " |"
+    yield "|---" * len(titles) + "|"
+    for row in grid:
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
 def _aligned(titles: Sequence[str], grid: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(titles, *grid, strict=True)]
-    for cells in (titles, *grid):
+    for row in (titles, *grid):
         first, *rest = (
             cell.ljust(size) if place in (0, len(widths) - 1) else cell.rjust(size)
-            for place, (cell, size) in enumerate(zip(cells, widths, strict=True))
+            for place, (cell, size) in enumerate(zip(row, widths, strict=True))
         )
         yield _GAP.join((first, *rest)).rstrip()
-
-
-def _is_failed(row: Row) -> bool:
-    return bool(row.get("ext", {}).get("status") == "failed")
-
-
-def _failure(row: Row) -> str:
-    return "; ".join(row["ext"].get("errors", ())) or "no reason was kept"
-
-
-def _recall(row: Row, view: str, k: str) -> str:
-    return _percent(row.get(view, {}).get("recall", {}).get(k))
-
-
-def _mrr(row: Row, view: str) -> str:
-    value = row.get(view, {}).get("mrr")
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f}"
-
-
-def _names(row: Row) -> list[str]:
-    """The difficulties of a row, or another set's own categories."""
-    found = row.get("by_difficulty") or {}
-    return [name for name in _DIFFICULTIES if name in found] or sorted(found)
-
-
-def _initials(rows: Sequence[Row]) -> str:
-    """What the figures by difficulty are of: ``E/M/H``."""
-    return "/".join(name[:1].upper() for name in max(map(_names, rows), key=len)) or "E/M/H"
-
-
-def _by_difficulty(row: Row) -> str:
-    found, names = row.get("by_difficulty") or {}, _names(row)
-    return "/".join(f"{100 * found[name]['recall']['10']:.0f}" for name in names) or "-"
-
-
-def _wide(row: Row) -> str:
-    found = row.get("wide") or {}
-    return _by_width({n: _percent(metrics["recall"]["10"]) for n, metrics in found.items()}, ("2", "3"))
-
-
-def _tokens(row: Row) -> str:
-    found = row.get("wide_tokens") or {}
-    return _by_width({n: f"{tokens:.0f}" for n, tokens in found.items()}, ("1", "2", "3"))
-
-
-def _by_width(cells: Mapping[str, str], widths: Sequence[str]) -> str:
-    """The cells up to the last width that was served."""
-    last = max((place for place, width in enumerate(widths, 1) if width in cells), default=0)
-    return "/".join(cells.get(width, "-") for width in widths[:last]) or "-"
-
-
-def _time(row: Row, *names: str) -> str:
-    value = next((row["cost"][name] for name in names if name in row["cost"]), None)
-    return "-" if value is None or _is_failed(row) else _seconds(value)
-
-
-def _seconds(value: float) -> str:
-    if value < 1:
-        return f"{1_000 * value:.0f}ms" if value >= 0.01 else f"{1_000 * value:.1f}ms"
-    return f"{value:.1f}s"

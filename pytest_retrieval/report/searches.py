@@ -14,6 +14,7 @@ from pytest_retrieval.measures import spans
 from pytest_retrieval.measures.spans import PER_FILE, Quality
 from pytest_retrieval.model import Gold, Searched, Slot, distinct
 from pytest_retrieval.report.search_costs import chunks_of, cost_row
+from pytest_retrieval.report.search_pairs import search_pairs
 from pytest_retrieval.report.searched import stored_query, stored_slots
 
 FAILED = "failed"
@@ -29,6 +30,7 @@ class _Asked:
     """One arm's answer to one query, as ranks of what was expected; ``wide`` by spans per file."""
 
     place: Place
+    query: str
     difficulty: str
     files: Ranks
     chunks: Ranks
@@ -82,15 +84,30 @@ class Searches:
             self._asked.setdefault((searched.corpus, label), []).append(asked)
         return True
 
-    def section(self, snapshots: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-        """The rows, by corpus and label; None where nothing was a code search."""
+    def section(
+        self, snapshots: Mapping[str, Mapping[str, Any]], pairs: Iterable[tuple[str, str]] = ()
+    ) -> dict[str, Any] | None:
+        """The rows, by corpus and label, and how ``pairs`` of arms compare; None without a code search."""
+        rows = self.rows(snapshots)
+        if not rows:
+            return None
+        paired = search_pairs(rows, pairs)
+        for row in rows:
+            del row["ext"]["per_query"]  # the details have it
+        return {"rows": rows, **({"paired": paired} if paired else {})}
+
+    def rows(self, snapshots: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The rows, by corpus and label, each with what became of its queries."""
         rows = []
         for (name, label), asked in sorted(self._asked.items()):
             corpus = self._corpora[name]
             files = int(snapshots.get(corpus.snapshot, {}).get("files", 0))
             asked.sort(key=lambda one: one.place)
-            rows.append(_row(label, corpus, files, asked, self._arms[label].get("capabilities", {})))
-        return {"rows": rows} if rows else None
+            capabilities = self._arms[label].get("capabilities", {})
+            row = _row(label, corpus, files, asked, capabilities)
+            row["ext"]["per_query"] = [_query(one, capabilities) for one in asked]
+            rows.append(row)
+        return rows
 
 
 def _judged(
@@ -109,6 +126,7 @@ def _judged(
     wide = {count: spans.chunk_ranks(slots, golds) for count, slots in found.items() if count in PER_FILE}
     return _Asked(
         place=place,
+        query=kept["query"],
         difficulty=searched.difficulty,
         files=files,
         chunks=chunks,
@@ -166,6 +184,18 @@ def _row(
     if capabilities.get("tokens_from_corpus"):
         row["tokens_from_corpus"] = True
     return row if failed else {**row, **_metrics(asked, capabilities)}
+
+
+def _query(one: _Asked, capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    """What became of one query; ``tokens`` where the arm tells them, ``seconds`` where it answered."""
+    found: dict[str, Any] = {"query": one.query, "ranks": list(one.chunks), "slots": one.slots}
+    if "error" in one.answer:
+        return {**found, "error": one.answer["error"]}
+    if "wall_ms" in one.answer:
+        found["seconds"] = one.answer["wall_ms"] / 1_000
+    if capabilities.get("tokens"):
+        found["tokens"] = one.tokens.get(1, 0)
+    return found
 
 
 def _metrics(asked: Sequence[_Asked], capabilities: Mapping[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,12 @@ def test_lines_are_judged_and_every_caveat_shown(search: Search) -> None:
     assert "nearest_chunk" not in tool["misses"][0]
     assert search.row("alphabet")["file_granularity_only"] is True
     assert search.row("grep")["tokens_from_corpus"] is True
-    done.stdout.fnmatch_lines(["corpus kv: 3 files, 3 queries", "tool * s", "† graded by files*"])
+    done.stdout.fnmatch_lines(
+        ["corpus kv: 3 files, 3 queries", "tool * s", "tool - grep *separable*", "† graded by files*"]
+    )
+    assert report["codesearch"]["paired"]["kv"]["alphabet - grep"] == {
+        "why": "one of them is graded by files alone"
+    }
 
 
 def test_difficulties_are_groups_and_keywords(search: Search) -> None:
@@ -354,8 +359,20 @@ def test_the_console_sets_up_validates_lists_and_prints(
     rows = search.bench.path / "rows"
     assert main(["scoreboard", report, "-o", str(rows)]) == 0
     first = capsys.readouterr().out
+    assert "grep - tool" in first
     assert main(["scoreboard", str(rows)]) == 0
     assert capsys.readouterr().out == first
+    kept = json.loads((rows / "tool__kv.json").read_text(encoding="utf-8"))["ext"]["per_query"]
+    assert [(one["query"], one["ranks"]) for one in kept] == [
+        ("drop_expired key", [1]), ("close_socket sockets", [0, 0]), ("nowhere", [0]),
+    ]  # fmt: skip
+    assert main(["scoreboard", report, "--baseline", str(rows)]) == 0
+    assert "baseline: tool on kv: unchanged" in capsys.readouterr().out
+    (rows / "tool__kv.json").unlink()
+    assert main(["scoreboard", str(rows), "--baseline", report]) == 1
+    assert "baseline: tool on kv: GONE" in capsys.readouterr().out
+    assert main(["scoreboard", report, "-o", str(rows)]) == 0
+    capsys.readouterr()
     assert [path.name for path in sorted(rows.iterdir())] == [
         "alphabet__kv.json", "grep__kv.json", "tool__kv.json",
     ]  # fmt: skip

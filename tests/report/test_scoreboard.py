@@ -59,6 +59,13 @@ def test_rows_come_back_as_they_went(tmp_path: Path) -> None:
     assert render(again) == render(rows)
 
 
+def test_17_memory_that_was_not_measured_is_zero_in_files_and_absent_here(tmp_path: Path) -> None:
+    cost = {**row("a")["cost"], "tree_peak_rss_mb": 30.0}
+    paths = write_rows([row("a", cost=cost), row("b", cost={**cost, "peak_rss_mb": 20.0})], tmp_path)
+    assert [json.loads(path.read_bytes())["cost"]["peak_rss_mb"] for path in paths] == [0, 20.0]
+    assert [found["cost"].get("peak_rss_mb") for found in read_rows(tmp_path)] == [None, 20.0]
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -138,6 +145,43 @@ def test_every_caveat_is_on_its_row_and_in_the_legend() -> None:
     assert [line[0] for line in lines[-10:]] == list("†‡≥s?uEWNC")
     assert "| a |" in "\n".join(markdown([caveats]))
     assert render([row("a")])[-1] == ""
+
+
+def test_costs_stand_beside_quality() -> None:
+    """One engine was measured in all that there is, the other in nothing."""
+    tokens = {"reply": 812.4, "schema": 40, "reading": 9_000.0, "estimator": "chars/4"}
+    cost = {
+        **row("a")["cost"], "index_state": "incremental", "cold": False, "chunks_per_sec": 450.0,
+        "peak_rss_mb": 200.4, "tree_peak_rss_mb": 440.0, "query_peak_rss_mb": 12.0, "answer_tokens": tokens,
+    }  # fmt: skip
+    lines = render([row("a", cost=cost), row("b")])
+    shown = dict(zip(lines[1].split("  "), lines[2].split("  "), strict=False))
+    assert shown["engine"] == "a"
+    cells = lines[2].split()
+    for cell in ("812+40", "9000", "incr", "150", "450", "200/440", "12"):
+        assert cell in cells
+    assert "200/440" not in lines[3]
+    assert any(line.startswith("reply+schema: tokens (chars/4)") for line in lines)
+    assert any(line.startswith("index MB: ") for line in lines)
+    assert not any("index MB" in line for line in render([row("b")]))
+
+
+def test_builds_of_other_kinds_do_not_dominate() -> None:
+    warm = row("a", recall=0.6, cost={"index_seconds": 0.1, "query_seconds": 0.1, "index_state": "warm"})
+    assert not is_dominated(row("b", recall=0.5), [warm, row("b", recall=0.5)])
+
+
+def test_pairs_stand_below_their_table() -> None:
+    def asked(*ranks: int) -> dict[str, Any]:
+        return {"per_query": [{"query": f"q{n}", "ranks": [rank]} for n, rank in enumerate(ranks)]}
+
+    rows = [row("a", ext=asked(1, 2, 0, 1)), row("b", ext=asked(1, 0, 0, 1))]
+    lines = render(rows)
+    place = next(n for n, line in enumerate(lines) if line.startswith("pair"))
+    assert lines[place + 1].split()[:4] == ["a", "-", "b", "+25.0"]
+    assert lines[place + 1].endswith("not separable")
+    assert any(line.startswith("| a - b | +25.0 |") for line in markdown(rows))
+    assert not any(line.startswith("pair") for line in render(rows, pairs={}))
 
 
 def test_a_failed_row_shows_no_figure() -> None:

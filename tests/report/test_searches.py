@@ -170,6 +170,27 @@ def test_50_one_error_of_ten_scores_zero_and_all_are_a_failure() -> None:
     assert row([*[error] * 5, *hit])["ext"]["status"] == "failed"
 
 
+def test_what_became_of_each_query() -> None:
+    error = {"ranked": [], "cache_state": "COLD", "error": "timed out", "wall_ms": 9.0}
+    searches = Searches({"tool": {"capabilities": FULL}})
+    for number, one in enumerate([answer([("a", [[12, 14]])], wall_ms=250.0), error]):
+        difficulty, gold, _ = QUERIES[0]
+        kept = {
+            "query": f"Q{number}", "corpus": "kv", "lang": "c", "difficulty": difficulty, "subsystem": "",
+            "tree": ".", "gold": gold,
+        }  # fmt: skip
+        detail = {"repo": "r", "base_commit": "c", "source": "s", "codesearch": kept, "arms": {"tool": one}}
+        searches.add((0, number, 0, ""), detail)
+    (found,) = searches.rows({})
+    assert found["ext"]["per_query"] == [
+        {"query": "Q0", "ranks": [1], "slots": 1, "seconds": 0.25, "tokens": 0},
+        {"query": "Q1", "ranks": [0], "slots": 0, "error": "timed out"},
+    ]
+    section = searches.section({})
+    assert section is not None
+    assert "per_query" not in section["rows"][0]["ext"]
+
+
 def test_other_samples_are_none_of_it() -> None:
     searches = Searches({})
     assert not searches.add((0, 0, 0, "x"), {"arms": {}})
