@@ -95,7 +95,7 @@ def test_case_37_repaired_a_claim_is_a_kind_and_a_value() -> None:
     reply = fenced(claim("source-file", "checks/test_feed.py"), claim("test-file", "checks/test_feed.py"))
     gold = {"source-file": ["core/a.py"], "test-file": ["checks/test_feed.py"]}
     found = scored(reply, "", gold=gold)["metrics"]
-    # As found 0: the false claim hid the true one of the same path (section 25-21). Now 1 of 2, and 1 of 2 gold.
+    # As found 0: the false claim hid the true one of its path (section 25-21). Now 1 of 2, and 1 of 2 gold.
     assert (found["success"], found["f1"]) == (1, 0.5)
 
 
