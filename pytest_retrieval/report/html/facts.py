@@ -56,7 +56,7 @@ def _warnings(head: Mapping[str, Any]) -> Iterator[str]:
         for name in ("gold_absent", "gold_cut")
     )
     if absent:
-        yield f"{plural(absent, 'gold file')} absent from the snapshots: nobody can find them."
+        yield f"{plural(absent, 'gold file')} absent from the snapshots: out of everybody's reach."
     if cut:
         yield f"{plural(cut, 'gold file')} cut short by the view."
     errors = {

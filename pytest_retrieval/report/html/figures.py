@@ -11,7 +11,7 @@ NOT_MEASURED = "–"  # noqa: RUF001
 
 _SHORT = {
     "mrr@k": "MRR",
-    "chunk_mrr@20": "MRR of lines",
+    "chunk_mrr@20": "line MRR",
     "chunk_zero_miss": "none@20",
     "selective_success": "selective success",
     "abstained": "abstained",
@@ -34,8 +34,8 @@ def measure_name(measure: str, limit: int) -> str:
     """A measure as the page calls it: ``recall@10``, ``MRR``, ``hit@20``."""
     if measure in _SHORT:
         return _SHORT[measure]
-    if measure.startswith("chunk_recall@"):
-        return f"{measure.removeprefix('chunk_')} of lines"
+    if measure.startswith("chunk_"):
+        return measure.replace("chunk_recall", "line R")
     return measure.removesuffix("k") + str(limit) if measure.endswith("@k") else measure
 
 

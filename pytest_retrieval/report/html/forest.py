@@ -22,8 +22,8 @@ def forest(paired: Mapping[str, Any], limit: int, preferred: str) -> Markup | No
     panels = dict(_panels(paired, limit))
     if not panels:
         return None
-    first = measure_name(preferred, limit)
-    first = first if first in panels else next(iter(panels))
+    wanted = [measure_name(measure, limit) for measure in (preferred, "recall@10")]
+    first = next((name for name in wanted if name in panels), next(iter(panels)))
     choice = tag(
         "label",
         "Measure ",

@@ -84,9 +84,11 @@ def _columns(head: Mapping[str, Any], costs: Costs) -> Iterator[Column]:
             "chunk_zero_miss", -1, hint="share of queries without any answer among 20 files; lower is better"
         )
         yield Column("tokens", lambda label, _: costs.tokens.get(label), _whole, -1, hint=costs.tokens_note)
-    for cut in recall_cuts(limit):
-        yield mean(f"recall@{cut}", hint="share of the gold files among the first k")
-    yield mean("mrr@k", hint="1 / rank of the first gold file")
+        yield mean("recall@10", hint="share of the gold files among the first 10")
+    else:
+        for cut in recall_cuts(limit):
+            yield mean(f"recall@{cut}", hint="share of the gold files among the first k")
+        yield mean("mrr@k", hint="1 / rank of the first gold file")
     yield mean(
         "hit@k",
         interval="hit@k",
@@ -129,7 +131,7 @@ def _row(
         looks = "number best" if best else "number bad" if column.title == "errors" and value else "number"
         ends = group.get("intervals", {}).get(column.interval, {}) if column.interval else {}
         shown = NOT_MEASURED if value is None else column.text(value)
-        interval = tag("small", f" [{share(ends['low'])}, {share(ends['high'])}]") if "low" in ends else None
+        interval = tag("small", f"[{share(ends['low'])}, {share(ends['high'])}]") if "low" in ends else None
         cells.append(tag("td", shown, interval, class_=looks, data_value=value))
         if column is barred:
             cells.append(tag("td", _bar(value, ends, arms.look(label)), class_="bars"))

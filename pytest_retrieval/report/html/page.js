@@ -105,7 +105,10 @@
   function badgeOf(sample, answer, limit) {
     const outcome = outcomeOf(sample, answer);
     if (outcome === null) return ["none", "–", "not asked"];
-    if (outcome === "error") return ["error", "err", (answer.refused ? "declined: " : "error: ") + answer.error];
+    if (outcome === "error") {
+      const refused = answer.refused;
+      return ["error", refused ? "declined" : "error", (refused ? "declined: " : "error: ") + answer.error];
+    }
     if (sample.stratum !== "positive")
       return outcome === "hit" ? ["hit", "silent", "rightly silent"] : ["miss", "spoke", "answered where nothing is to be found"];
     if (outcome === "hit") return ["hit", "#" + answer.rank, "first found at rank " + answer.rank];

@@ -108,8 +108,8 @@ def thinned(ticks: Sequence[float], most: int = 5) -> list[float]:
 
 
 def nice_top(value: float) -> float:
-    """The end of a scale of shares: a round number above ``value``, at most 1."""
-    return next(top for top in (0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0) if value <= top + 1e-9)
+    """The end of a scale of shares: a round number with some room above ``value``, at most 1."""
+    return next((top for top in (0.1, 0.2, 0.4, 0.6, 0.8) if value <= 0.95 * top), 1.0)
 
 
 def grid_x(

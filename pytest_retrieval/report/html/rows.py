@@ -17,7 +17,7 @@ _ANSWER = (
     "unknown",
     "duplicates",
 )
-_MEASURES = ("recall@10", "mrr@k", "chunk_recall@10", "chunk_mrr@20", "selective_success")
+_MEASURES = ("recall@10", "mrr@k", "chunk_recall@10", "chunk_mrr@20")
 _SPANS_SHOWN = 3  # of a ranked file
 
 

@@ -16,14 +16,16 @@ from pytest_retrieval.report.html.plot import (
     logarithmic,
     nice_top,
     percent,
-    spread,
     table,
     thinned,
 )
 
 _TOP, _BASE = 12.0, 232.0
-_LABEL_GAP = 15.0
-_LEFT_OF = 0.6  # names of points beyond stand left of them
+_USUAL = 470.0  # pixels that a plot is wide where two stand side by side
+_LETTER, _LINE, _MARK = 7.0, 15.0, 6.0  # pixels: a letter's width, a line's height, half a mark
+_SIDES = ((11, 0), (-11, 0), (11, 14), (11, -14), (-11, 14), (-11, -14))
+
+Box = tuple[float, float, float, float]  # left, right, top, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ def tradeoff(
     def height(value: float) -> float:
         return _BASE - (_BASE - _TOP) * value / top
 
-    names = spread([height(point.quality) for point in points.values()], _LABEL_GAP)
+    places = {label: (along(point.cost), height(point.quality)) for label, point in points.items()}
+    texts = {label: f"{label} (dominated)" if label in beaten else label for label in points}
+    sides = placed(places, texts)
     drawn = [
         [
             arms.mark(
@@ -83,9 +87,14 @@ def tradeoff(
                 hollow=label in beaten,
                 title=f"{label}: {share(point.quality)}, {cost(point.cost)}",
             ),
-            _name(label, along(point.cost), place, arms, beaten=label in beaten),
+            _name(
+                texts[label],
+                places[label],
+                sides[label],
+                looks=_looks(arms.look(label), beaten=label in beaten),
+            ),
         ]
-        for (label, point), place in zip(points.items(), names, strict=True)
+        for label, point in points.items()
     ]
     plot = tag(
         "svg",
@@ -112,8 +121,39 @@ def _said(label: str, point: Point, cost: Callable[[float], str], beaten: Mappin
     return f"{label} {share(point.quality)} at {cost(point.cost)}{dominated}"
 
 
-def _name(label: str, x: float, y: float, arms: Arms, *, beaten: bool) -> Markup:
-    side = -12 if x > _LEFT_OF else 12
-    looks = f"name {arms.look(label)} {'end' if side < 0 else ''} {'beaten' if beaten else ''}"
-    text = f"{label} (dominated)" if beaten else label
-    return tag("text", text, x=percent(x), dx=side, y=y + 4, class_=" ".join(looks.split()))
+def placed(places: Mapping[str, tuple[float, float]], texts: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """Where each point's name stands, as pixels right of it (negative: it ends left of it) and below it.
+
+    The first of a few places that crosses neither a mark nor a name, in a plot of the width that pages mostly
+    have; ``places`` are x from 0 to 1 and y in pixels.
+    """
+    marks = [(x * _USUAL, y) for x, y in places.values()]
+    taken = [(x - _MARK, x + _MARK, y - _MARK, y + _MARK) for x, y in marks]
+    found = {}
+    for (label, text), (x, y) in zip(texts.items(), marks, strict=True):
+        width = len(text) * _LETTER
+        ranked = []
+        for order, (right, below) in enumerate(_SIDES):
+            left = x + right if right > 0 else x + right - width
+            box = (left, left + width, y + below - _LINE / 2, y + below + _LINE / 2)
+            outside = box[0] < 0 or box[1] > _USUAL
+            ranked.append(
+                (sum(_cross(box, other) for other in taken) + 3 * outside, order, (right, below), box)
+            )
+        _, _, found[label], box = min(ranked)
+        taken.append(box)
+    return found
+
+
+def _cross(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def _looks(look: str, *, beaten: bool) -> str:
+    return f"name {look} beaten" if beaten else f"name {look}"
+
+
+def _name(text: str, place: tuple[float, float], side: tuple[int, int], *, looks: str) -> Markup:
+    right, below = side
+    ending = " end" if right < 0 else ""
+    return tag("text", text, x=percent(place[0]), dx=right, y=place[1] + below + 4, class_=looks + ending)
