@@ -78,7 +78,8 @@ def test_every_fault_of_a_file_is_told() -> None:
 
 
 def test_case_51_accepted() -> None:
-    for gold in ({}, None):
+    golds: list[dict[str, list[str]] | None] = [{}, None]
+    for gold in golds:
         (control,) = parsed({**TASK, "control": "already-fixed", "gold": gold}).tasks
         assert (control.is_control, control.gold) == (True, gold)
     assert parsed({**TASK, "note": 1}, remark="x").tasks[0].id == "q1"

@@ -38,9 +38,8 @@ def test_success_of_two_arms() -> None:
 
 
 def test_errors_and_controls_are_left_out() -> None:
-    details = rows("+x+", "++x") + [
-        task(3, {"one": entry(""), "two": entry("")}, gold=None, control="already-fixed")
-    ]
+    silent = {"one": entry(""), "two": entry("")}
+    details = [*rows("+x+", "++x"), task(3, silent, gold=None, control="already-fixed")]
     figures = built(details, pairs=[("one", "two")]).head["paired"]["all"]["one - two"]["success"]
     assert figures["n"] == 1
 

@@ -200,8 +200,8 @@ def test_the_originals_order_of_members(tmp_path: Path) -> None:
     )
     assert " ".join(first) == "id kind repo base_commit gold history_commits subject gold_checked arms"
     assert " ".join(record) == (
-        "prompt_sha256 prompt_bytes context context_bytes context_truncated wall_ms exit_code tokens tool_calls"
-        " commands reply reply_truncated stdout_truncated reused_from block_state claims metrics"
+        "prompt_sha256 prompt_bytes context context_bytes context_truncated wall_ms exit_code tokens "
+        "tool_calls commands reply reply_truncated stdout_truncated reused_from block_state claims metrics"
     )
     assert " ".join(record["claims"][0]) == "kind value confidence evidence verdict grounded"
     assert report["details"][1]["gold"] is None
