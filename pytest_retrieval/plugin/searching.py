@@ -102,7 +102,8 @@ def check_searches(plan: Plan) -> None:
 
 def search_groups(plan: Plan, corpora: SearchCorpora) -> list[str]:
     """The groups that only code searches have: those of the query sets that were collected."""
-    names, kinds = set(), set()
+    names: set[str] = set()
+    kinds: set[str] = set()
     for digest, (path, name) in plan.searched.items():
         names.add(name)
         for corpus in corpora.load(Path(path)).corpora:
