@@ -51,7 +51,6 @@ def parametrize(metafunc: pytest.Metafunc, bench: BenchSession) -> None:
         settings = bench.settings
     except RetrievalError as error:
         raise pytest.Collector.CollectError(str(error)) from None
-    bench.plan.of += len(cases)
     parameters = [
         pytest.param(case, id=name, marks=marks(case.sample))
         for case, name in zip(cases, item_ids([case.sample for case in cases]), strict=True)

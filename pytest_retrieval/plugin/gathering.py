@@ -1,44 +1,32 @@
-"""The controller's side: outcomes come off the test reports, are journalled, and become the report.
-
-Without xdist the one process plays both roles, through the same hooks.
-"""
+"""What is gathered of samples that arms have ranked files for, and the report that it becomes."""
 
 from __future__ import annotations
 
 import os
-import platform
-import sys
-import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from importlib import import_module
-from sys import intern
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
-import pytest
 
 from pytest_retrieval import __version__
 from pytest_retrieval.arms.pairs import default_pairs
-from pytest_retrieval.errors import ReportError, RetrievalError
+from pytest_retrieval.errors import RetrievalError
+from pytest_retrieval.plugin.harvest import ATTRIBUTE, Harvest, Place, plural
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import canonical, journal, write
-from pytest_retrieval.report.fingerprint import load_average
 from pytest_retrieval.report.place import partial_path
-from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import pytest
 
     from pytest_retrieval.bench.judge import Outcome
+    from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.plugin.records import Records
     from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.report.build import Report
-
-ATTRIBUTE = "retrieval_outcome"
 
 
 def encode(outcome: Outcome) -> bytes:
@@ -47,166 +35,111 @@ def encode(outcome: Outcome) -> bytes:
     return canonical.encode({"detail": dict(outcome.detail), "snapshot": snapshot})
 
 
-class Gathering:
-    """Collects outcomes by node id; a later attempt replaces an earlier one, an answer beats a crash."""
+class Gathering(Harvest):
+    """The outcomes of the samples of ``plan``, which are of one kind."""
 
-    def __init__(self, bench: BenchSession, plan: Plan, records: Records) -> None:
+    def __init__(self, bench: BenchSession, plan: Plan, records: Records, place: Place) -> None:
+        super().__init__(bench.config, place, plan.entries)
         self.bench = bench
         self.plan = plan
         self.records = records
-        self.summary: Mapping[str, Any] | None = None
-        self.troubles: list[str] = []
-        self.interrupted: str | None = None
-        self.published: Path | None = None
-        self.workers: set[str] = set()
-        self._journal: journal.Journal | None = None
-        # By worker, for under `--dist each` all of them run every item.
-        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._unjudged: dict[str, str] = {}
-        self._crashes: set[str] = set()
-        self._started = time.time()
-        self._load = load_average()
-        self._stopped_early = False
-        self._faulty = 0
+        self.page: Path | None = None
 
-    @property
-    def gathered(self) -> int:
-        """How many samples have an outcome."""
-        return len(self._attempts)
-
-    @property
-    def notices(self) -> list[str]:
-        """What went wrong beside the run, and harms no result."""
-        fault = None if self._journal is None else self._journal.fault
-        return [*self.plan.warnings(), *self.bench.notices(), *filter(None, [fault])]
+    def own_notices(self) -> list[str]:
+        """What the samples files and the arms had to say."""
+        return [*self.plan.warnings(), *self.bench.notices()]
 
     def opening_lines(self) -> list[str]:
-        """What is about to run, for a terminal that is not told to be quiet."""
-        if self.bench.config.option.verbose < 0:
-            return []
-        plan, settings = self.plan, self.bench.settings
+        """How many samples, snapshots and which arms."""
+        plan, of = self.plan, self.plan.of.total()
         chosen = len(plan.chosen)
-        samples = plural(chosen, "sample") if chosen == plan.of else f"{chosen} of {plan.of} samples"
-        labels = ", ".join(arm.label for arm in settings.arms)
+        samples = plural(chosen, "sample") if chosen == of else f"{chosen} of {of} samples"
+        labels = ", ".join(arm.label for arm in self.bench.settings.arms)
         snapshots = plural(plan.snapshots(), "snapshot")
         return [f"retrieval: {samples}, {snapshots} to build, arms: {labels}"]
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the outcome off its report before other plugins keep the report."""
-        payload = report.__dict__.pop(ATTRIBUTE, None)
-        # The terminal keeps every report, and those of workers have strings of their own.
-        report.keywords = {intern(name): 1 for name in report.keywords}
-        if payload is not None:
-            worker = getattr(report, "worker_id", "")
-            self.workers.update(filter(None, [worker]))
-            self._attempts[report.nodeid][worker] += 1
-            self._opened().append(report.nodeid, payload)
-        elif str(report.when) == "???":  # xdist's report of an item whose worker died
-            self._crashes.add(report.nodeid)
-        elif report.when == "call" or not report.passed:
-            self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
+    def gates(self) -> Sequence[Rule]:
+        """All that are of figures of rankings."""
+        return self.bench.settings.gates
 
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Tell an interrupt from how pytest and xdist stop at ``-x``, ``--maxfail`` and ``--sw``."""
-        by_pytest = isinstance(excinfo.value, pytest.Session.Interrupted)
-        self._stopped_early = by_pytest or str(excinfo.value).startswith("stopping after")
+    def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
+        """The report with the verdicts of ``gates``, against the baseline if there is one."""
+        from pytest_retrieval.gates.verdict import judge
 
-    def finish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Publish the report and set the exit code; an interrupted run keeps its journal instead."""
-        with closing(self.records):
-            self._finish(session, exitstatus)
+        baseline = self.bench.baseline if gates else None
+        comparing = self.bench.settings.comparing
+        found = judge(report.head, gates, details=report.details, baseline=baseline, comparing=comparing)
+        return report.with_gates(verdict.record() for verdict in found)
 
-    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
-        broken = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-        if broken and not self._stopped_early:
-            self.interrupted = (
-                f"interrupted: {self.gathered} of {len(self.plan.chosen)} samples have outcomes; "
-                f"no report was written{self._whereabouts()}"
-            )
-            return
-        if broken and not self._attempts and not self._crashes:
-            return  # the collection failed: nothing was run
-        try:
-            if self.bench.void is None:
-                self._publish()
-            else:
-                self.troubles.append(f"{self.bench.void}; no report was written{self._salvage()}")
-        except ReportError as error:
-            self.troubles.append(f"{error}{self._whereabouts()}")
-        if session.exitstatus == pytest.ExitCode.OK and self._fails():
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    def also_write(self, report: Report) -> None:
+        """Write the page, if one was asked for."""
+        if (html := self.bench.settings.html) is not None:
+            from pytest_retrieval.report.html.page import write_page
 
-    def _fails(self) -> bool:
-        if self.summary is None or self.troubles:
-            return True
-        return any(gate["status"] not in ("passed", "undecided") for gate in self.summary["gates"])
+            write_page(self.place.beside(html), report)
+            self.page = self.place.beside(html)
 
-    def _opened(self) -> journal.Journal:
+    @property
+    def void(self) -> str | None:
+        """Why the answers of an arm may not be published."""
+        return self.bench.void
+
+    def journal_header(self) -> Mapping[str, Any]:
+        """Which version wrote it."""
+        return {"version": __version__}
+
+    def opened(self) -> journal.Journal:
+        """The journal, begun at the first outcome."""
         if self._journal is None:
-            report = self.bench.report_path()
-            self._journal = journal.Journal(report)
-            self._journal.start({"version": __version__})
+            super().opened()
             # Early, while the workers are busy: what makes the report takes a tenth of a second to import.
             import_module("pytest_retrieval.report.build")
-        return self._journal
+        return super().opened()
 
-    def _whereabouts(self) -> str:
-        """Where the outcomes are when there is no report; a journal that the disk did not take is copied."""
-        if self._journal is None:
-            return ""
-        self._journal.keep()
-        path = self._journal.path
-        found = path if self._journal.fault is None else rescue(path.name, self._journal.copy)
-        return (
-            "; the outcomes could be written nowhere" if found is None else f"; the outcomes are in {found}"
-        )
-
-    def _publish(self) -> None:
-        """Write the report; where that fails, write it to the temporary folder, so that nothing is lost."""
-        report = self._built()
-        self.records.confirm()
-        self.summary = report.head
-        path = self.bench.report_path()
-        try:
-            write.write_report(path, report.chunks())
-        except ReportError as error:
-            found = rescue(path.name, lambda place: write.write_report(place, report.chunks()))
-            if found is None:
-                raise
-            self.troubles.append(f"{error}; it was written to {found}")
-            self._opened().keep()
-            self.published = found
-        else:
-            self._opened().publish()
-            self.published = path
-
-    def _salvage(self) -> str:
+    def salvage(self) -> str:
         """Where the outcomes of a run without a report are; matched calls have a file of their own."""
         if not self.bench.settings.snapshot_latency or not self._attempts:
-            return self._whereabouts()
-        partial = partial_path(self.bench.report_path())
-        write.write_report(partial, self._built().chunks())
-        self._opened().publish()
+            return self.whereabouts()
+        partial = partial_path(self.place.report)
+        write.write_report(partial, self.built().chunks())
+        self.opened().publish()
         return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"
 
-    def _built(self) -> Report:
-        """The report with its verdicts, and what else makes the run fail."""
-        from pytest_retrieval.gates.verdict import judge
+    def built(self) -> Report:
+        """The report without gates."""
         from pytest_retrieval.report.build import build
 
         facts: dict[str, Any] = {}
-        report = build(self._header(facts), self._details(facts))
-        settings, judged = self.bench.settings, len(self.plan.chosen)
-        if settings.tolerance is not None and not settings.tolerance.allows(self._faulty, judged):
-            self.troubles.append(
-                f"{self._faulty} samples have faults, more than --retrieval-max-errors allows"
-            )
-        return report.with_gates(verdict.record() for verdict in judge(report.head, settings.gates))
+        return build(self._header(facts), self._details(facts))
+
+    def confirm(self) -> None:
+        """Look again at what the registration binds."""
+        self.records.confirm()
+
+    def lines(self, width: int, path: str | None) -> Iterator[Sequence[tuple[str, str]]]:
+        """The table, and engines side by side if code was searched."""
+        from pytest_retrieval.report import scoreboard, table
+
+        if self.summary is None:
+            return
+        yield from table.render(self.summary, width, path)
+        searches = self.summary.get("codesearch")
+        if searches is not None:
+            contended = {"contended": True} if self.summary["environment"].get("contended") else {}
+            rows = [{**row, "ext": {**row["ext"], **contended}} for row in searches["rows"]]
+            yield ()
+            yield from ([(line, "")] for line in scoreboard.render(rows, width, searches.get("paired", {})))
+        if self.page is not None:
+            shown = os.path.relpath(self.page, self.config.invocation_params.dir)
+            yield [(f"html: {table.printable(shown)}", "")]
+
+    def close(self) -> None:
+        """Leave the capture as it is."""
+        self.records.close()
 
     def _details(self, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Every detail; facts of snapshots are collected on the way, samples of dead workers are faults."""
-        for attempts, payload in zip(self._attempts.values(), self._opened().outcomes(), strict=True):
+        for attempts, payload in zip(self._attempts.values(), self.opened().outcomes(), strict=True):
             outcome = orjson.loads(payload)
             detail: dict[str, Any] = outcome["detail"]
             if outcome["snapshot"] is not None:
@@ -237,13 +170,13 @@ class Gathering:
             "version": __version__,
             "limit": self.bench.settings.limit,
             "sources": plan.ordered_sources(),
-            "skipped": dict(plan.skipped),
-            "selection": {"of": plan.of, "chosen": len(plan.chosen), "lost": self._lost()},
+            "skipped": dict(plan.skipped[self.place.kind]),
+            "selection": {"of": plan.of.total(), "chosen": len(plan.chosen), "lost": self._lost()},
             "arms": self.bench.roster.facts,
             "pairs": self._pairs(),
             **({"measures": measures} if measures else {}),
             "snapshots": facts,
-            "environment": self._environment(),
+            "environment": self.environment(),
             "registration": self.records.section,
             **{name: asdict(program.identity) for name, program in self.bench.roster.programs.items()},
         }
@@ -257,32 +190,11 @@ class Gathering:
 
     def _lost(self) -> list[dict[str, Any]]:
         """The chosen samples without an answer, each with why."""
-        lost = []
-        for nodeid in self.plan.chosen:
-            if nodeid not in self._attempts:
-                entry = self.plan.entries[nodeid]
-                why = "worker died" if nodeid in self._crashes else self._unjudged.get(nodeid, "not run")
-                lost.append({"source": entry.source, "id": entry.id, "ordinal": entry.ordinal, "why": why})
-        return lost
-
-    def _environment(self) -> dict[str, Any]:
-        workers = len(self.workers)
-        return {
-            "workers": workers,
-            "contended": workers > 1,
-            "python": platform.python_version(),
-            "implementation": platform.python_implementation(),
-            "platform": sys.platform,
-            "cpus": os.cpu_count(),
-            "load_average": {"start": self._load, "end": load_average()},
-            "started_at": datetime.fromtimestamp(self._started, UTC).isoformat(timespec="seconds"),
-            "seconds": round(time.time() - self._started, 3),
-        }
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 sample``, ``2 samples``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+        return [
+            {"source": entry.source, "id": entry.id, "ordinal": entry.ordinal, "why": why}
+            for nodeid, why in self.lost()
+            for entry in [self.plan.entries[nodeid]]
+        ]
 
 
 def attach(report: pytest.TestReport, outcome: Outcome) -> None:

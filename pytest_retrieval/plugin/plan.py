@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.model import Sample, SampleFile
 
 PLAN_FILE = "plan.json"
+BENCH, SEARCHES = "bench", "codesearch"  # the kinds of samples: each has a report of its own
 _QUERY_WEIGHT = 500_000  # bytes of a chunk file that are read while one query is answered
 
 
@@ -48,19 +49,20 @@ class Load(NamedTuple):
 class Plan:
     """The bench items that are to run, by node id and in order, and the files they come from.
 
-    ``of`` counts the samples of all suites before anything chose among them; ``tasks`` are the tasks of all
-    rows of all files. ``places`` says by digest where a file can be read again: its absolute path, and the
-    repository and commit of its short-form rows, if any. ``corpora`` maps each corpus as it is shown to its
-    place, ``explicit`` each snapshot that was named to its source and how that is shown. ``fault`` is why the
-    options cannot be taken. ``searched`` says by digest which corpus of which file a code-search corpus is,
-    ``refused`` by repository why one cannot be scored; ``notices`` are for the end of the run.
+    ``of`` counts the samples of all suites before anything chose among them, ``skipped`` rows that are not
+    judged by reason, both by kind; ``tasks`` are the tasks of all rows of all files. ``places`` says by
+    digest where a file can be read again: its absolute path, and the repository and commit of its
+    short-form rows, if any. ``corpora`` maps each corpus as it is shown to its place, ``explicit`` each
+    snapshot that was named to its source and how that is shown. ``fault`` is why the options cannot be
+    taken. ``searched`` says by digest which corpus of which file a code-search corpus is, ``refused`` by
+    repository why one cannot be scored; ``notices`` are for the end of the run.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: set[str] = field(default_factory=set)
-    skipped: Counter[str] = field(default_factory=Counter)
-    of: int = 0
+    skipped: dict[str, Counter[str]] = field(default_factory=dict)
+    of: Counter[str] = field(default_factory=Counter)
     places: dict[str, tuple[str, tuple[str, str] | None]] = field(default_factory=dict)
     corpora: dict[str, str] = field(default_factory=dict)
     explicit: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -97,9 +99,31 @@ class Plan:
         }
         self.tasks.update(sample.task for sample in sample_file.samples)
 
-    def count_skipped(self, reasons: Iterable[str]) -> None:
-        """Note rows that are not judged, by reason."""
-        self.skipped.update(reasons)
+    def count_skipped(self, reasons: Iterable[str], kind: str) -> None:
+        """Note rows of a kind that are not judged, by reason."""
+        if counted := Counter(reasons):
+            self.skipped.setdefault(kind, Counter()).update(counted)
+
+    def kinds(self) -> list[str]:
+        """The kinds of the samples that are to run."""
+        found = {self._kind(entry.source) for entry in self.entries.values()}
+        return [kind for kind in (BENCH, SEARCHES) if kind in found]
+
+    def part(self, kind: str) -> Plan:
+        """The plan of the samples of one kind, which have a report of their own."""
+        return replace(
+            self,
+            entries={
+                nodeid: entry for nodeid, entry in self.entries.items() if self._kind(entry.source) == kind
+            },
+            sources={digest: told for digest, told in self.sources.items() if self._kind(digest) == kind},
+            tasks={task for task in self.tasks if (task == SEARCHES) == (kind == SEARCHES)},
+            skipped={kind: self.skipped.get(kind, Counter())},
+            of=Counter({kind: self.of[kind]}),
+        )
+
+    def _kind(self, source: str) -> str:
+        return SEARCHES if source in self.searched else BENCH
 
     def ordered_sources(self) -> list[dict[str, Any]]:
         """The files in the order of the report: by path, then digest, whatever was collected first."""
@@ -112,14 +136,15 @@ class Plan:
 
     def nothing(self) -> str | None:
         """Why no suite has a sample, where its files were read: one line, or None where one has."""
-        if self.of or not (self.sources or self.skipped):
+        if self.of.total() or not (self.sources or self.skipped):
             return None
-        skipped = self.skipped.total()
+        reasons = sum(self.skipped.values(), Counter[str]())
+        skipped = reasons.total()
         rows = max(skipped, sum(source["rows"] for source in self.sources.values()))
         if not skipped:
             return f"retrieval: no sample to judge: none of {rows} rows has the task of a suite that is run"
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(self.skipped.items()))
-        return f"retrieval: no sample to judge: {skipped} of {rows} rows skipped ({reasons})"
+        listed = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()))
+        return f"retrieval: no sample to judge: {skipped} of {rows} rows skipped ({listed})"
 
     def snapshots(self) -> int:
         """How many distinct snapshots the items ask for."""
@@ -156,7 +181,7 @@ class Plan:
             },
             "sources": self.sources,
             "tasks": sorted(self.tasks),
-            "skipped": dict(self.skipped),
+            "skipped": self.skipped,
             "of": self.of,
             "places": self.places,
             "corpora": self.corpora,
@@ -186,8 +211,8 @@ class Plan:
             entries=entries,
             sources=record["sources"],
             tasks=set(record["tasks"]),
-            skipped=Counter(record["skipped"]),
-            of=record["of"],
+            skipped={kind: Counter(counts) for kind, counts in record["skipped"].items()},
+            of=Counter(record["of"]),
             places=places,
             corpora=record["corpora"],
             explicit={name: (source, shown) for name, (source, shown) in record["explicit"].items()},

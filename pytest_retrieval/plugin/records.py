@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.arms.program import Program
     from pytest_retrieval.model import ArmRow, Sample
+    from pytest_retrieval.plugin.harvest import Place
     from pytest_retrieval.plugin.plan import Entry, Plan
     from pytest_retrieval.plugin.session import BenchSession
 
@@ -86,8 +87,8 @@ class Records:
         if self._sidecar is not None:
             # A file that is there is refused or replaced by what it holds.
             Inputs(trees=trees).check("the registration", self._sidecar)
-        if settings.html is not None:
-            self._check_page(settings.html, Inputs([*files, *written(report)], trees))
+        if self._page is not None:
+            self._check_page(self._page, Inputs([*files, *written(report)], trees))
 
     def _check_page(self, page: Path, inputs: Inputs) -> None:
         from pytest_retrieval.report.html.place import check_replaceable
@@ -118,7 +119,7 @@ class Records:
         Raises:
             ReportError: something is no longer what it was; the run may publish nothing.
         """
-        settings, report = self._bench.settings, self._report
+        report = self._report
         try:
             changes = self._changes()
             if self._sidecar is not None:
@@ -174,7 +175,6 @@ class Records:
         return sorted(self._plan.entries.values(), key=lambda entry: (places[entry.source], entry.row))
 
     def _place(self) -> CapturePlace | None:
-        settings = self._bench.settings
         if self._captured is None:
             return None
         files = [("the samples file", Path(path)) for path, _ in self._plan.places.values()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,20 +20,21 @@ from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
 from pytest_retrieval.plugin.options import WORKER_INPUT
 
 if TYPE_CHECKING:
-    from pytest_retrieval.plugin.gathering import Gathering
-    from pytest_retrieval.plugin.plan import Plan
+    from pytest_retrieval.plugin.gatherings import Gatherings
+    from pytest_retrieval.plugin.plan import Load, Plan
     from pytest_retrieval.plugin.session import BenchSession
 
 
 class Role:
-    """The hooks of one process; ``bench`` is its state and ``gathering`` the report it will write."""
+    """The hooks of one process; ``bench`` is its state, ``gathering`` the reports that it will write."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         workerinput: dict[str, str] | None = getattr(config, "workerinput", None)
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
-        self.gathering: Gathering | None = None
+        self.gathering: Gatherings | None = None
+        self._plan: Plan | None = None
         self._idle: list[str] = []
         self._exits = ExitStack()
         if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
@@ -100,8 +101,8 @@ class Role:
 
         What runs that were killed have left goes first.
         """
-        from pytest_retrieval.plugin.gathering import Gathering
-        from pytest_retrieval.plugin.records import Records
+        from pytest_retrieval.plugin.gatherings import Gatherings
+        from pytest_retrieval.plugin.places import find_places
         from pytest_retrieval.snapshots.scratch import sweep
 
         try:
@@ -109,16 +110,21 @@ class Role:
             if not plan.entries:
                 self._idle = [*plan.warnings(), nothing] if (nothing := plan.nothing()) else []
                 return
+            kinds = plan.kinds()
             self.bench.open()
+            places = find_places(self.bench.settings, self.config, kinds)
             sweep()
-            records = Records(self.bench, plan)
-            records.open()
+            harvests = [self.bench.harvest(plan.part(place.kind), place) for place in places]
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
-        self.bench.witness = records.witness
-        self.gathering = Gathering(self.bench, plan, records)
+        self._plan = plan
+        self.gathering = Gatherings(harvests, self.bench.settings)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.bench.expect(plan)
+
+    def loads(self, nodeids: Sequence[str]) -> list[Load] | None:
+        """The load of each item for our scheduler, or None when there is no item of ours."""
+        return None if self._plan is None else self._plan.loads(nodeids)
 
     def close(self) -> None:
         """Close arms and snapshots; the process that owns the run removes its folder.
@@ -183,7 +189,7 @@ class Role:
 
     def pytest_report_collectionfinish(self) -> list[str]:
         """Before the first item: what will be run."""
-        if self.gathering is None:
+        if self.gathering is None or self.config.option.verbose < 0:
             return []
         return self.gathering.opening_lines()
 
@@ -204,7 +210,7 @@ class Role:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Drop what a worker has sent: its terminal is mute, but keeps every report."""
         if self.is_worker and self.started:
-            from pytest_retrieval.plugin.gathering import ATTRIBUTE
+            from pytest_retrieval.plugin.harvest import ATTRIBUTE
 
             report.__dict__.pop(ATTRIBUTE, None)
 

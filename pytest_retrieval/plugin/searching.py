@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_retrieval.datasets.corpora import CodeCorpus, CorporaFile, load_corpora, samples_of
 from pytest_retrieval.engines.trees import Corpus as SearchTree
 from pytest_retrieval.errors import ReportError, UsageError
+from pytest_retrieval.model import CODESEARCH
 from pytest_retrieval.snapshots.catalog import Catalog, NamedSource
 from pytest_retrieval.snapshots.kept import Keeper
 from pytest_retrieval.snapshots.pinned import Checked, check_corpus, narrowed
@@ -64,7 +65,7 @@ class SearchCorpora:
         plan = self._bench.plan
         checked = check_corpus(corpus, Keeper(self._bench.store, corpus.repository))
         if checked.skipped is not None:
-            plan.count_skipped([checked.skipped] * len(corpus.query_set))
+            plan.count_skipped([checked.skipped] * len(corpus.query_set), CODESEARCH)
         if checked.faults:
             plan.refused[corpus.repository] = list(checked.faults)
         plan.notices += checked.warnings

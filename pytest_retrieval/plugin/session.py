@@ -21,11 +21,11 @@ from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_choice, check_source, texts_of
-from pytest_retrieval.plugin.plan import Entry, Plan
+from pytest_retrieval.plugin.plan import BENCH, SEARCHES, Entry, Plan
 from pytest_retrieval.plugin.roster import Roster
-from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings, report_root
+from pytest_retrieval.plugin.settings import Settings, named_sources, read_settings
 from pytest_retrieval.programs.interrupts import postponed_interrupts
-from pytest_retrieval.report.write import check_writable, default_report
+from pytest_retrieval.report.write import check_writable
 from pytest_retrieval.snapshots.archive import member_shown
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
@@ -36,7 +36,12 @@ from pytest_retrieval.store.store import Store
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.bench.judge import Judge, Outcome, Witness
+    from pytest_retrieval.gates.baseline import Baseline
+    from pytest_retrieval.model import ArmRow
+    from pytest_retrieval.plugin.gathering import Gathering
+    from pytest_retrieval.plugin.harvest import Place
     from pytest_retrieval.plugin.searching import SearchCorpora
 
 SEARCHED = "codesearch"  # where a catalog's corpora would be named
@@ -55,7 +60,7 @@ class Case:
 class BenchSession:
     """See the module's text; ``run_path`` is the private folder that all processes of the run share.
 
-    ``witness`` is told of every answer. ``void`` is why the run may publish no report, if so.
+    ``void`` is why the run may publish no report, if so.
     """
 
     def __init__(self, config: pytest.Config, run_path: Path) -> None:
@@ -69,7 +74,7 @@ class BenchSession:
         self._asked: set[tuple[object, ...]] = set()
         self._rows: dict[tuple[str, int], str] = {}
         self._folder: RunFolder | None = None
-        self.witness: Witness | None = None
+        self._witnesses: dict[str, Witness] = {}
         self.void: str | None = None
 
     @cached_property
@@ -88,7 +93,7 @@ class BenchSession:
                 settings.arms,
                 settings.limit,
                 self.roster.observed,
-                self.witness,
+                self._witness,
                 explain=settings.explain,
                 measures=settings.measures,
             )
@@ -97,7 +102,7 @@ class BenchSession:
         return Judge(
             settings.arms,
             settings.limit,
-            self.witness,
+            self._witness,
             explain=settings.explain,
             measures=settings.measures,
         )
@@ -112,6 +117,12 @@ class BenchSession:
         """What earlier runs read and counted; None to go without."""
         settings = self.settings
         return None if settings.store is None else Store(settings.store, settings.store_limit, self._notice)
+
+    @cached_property
+    def baseline(self) -> Baseline | None:
+        """The report that gates compare with, read once; only the controller asks for it."""
+        settings = self.settings
+        return settings.comparing.load(settings.gates, settings.report or settings.comparing.default_report)
 
     def notices(self) -> list[str]:
         """What processes of the run had to say of the store, one line at most; of arms; of matched calls."""
@@ -141,7 +152,7 @@ class BenchSession:
         What is wrong with one ends the run before it starts. Files of the ini file wait for their suite.
         """
         settings = self.settings
-        if settings.report is not None:
+        if settings.report is not None and not settings.report.is_dir():  # one may be for several reports
             check_writable(settings.report)
         if any(options.from_command_line(self.config, name) for name in ASKING):
             self.roster.check(self.settings, self.config.option)
@@ -153,11 +164,12 @@ class BenchSession:
             self._pool({}, Path())
         if settings.search_corpora is not None and options.from_command_line(self.config, "corpora"):
             self._corpora.load(settings.search_corpora)
+        if options.from_command_line(self.config, "baseline"):
+            _ = self.baseline
 
     def open(self) -> None:
-        """Hold the run's folder, and make sure that the report can be written, before the first item runs."""
+        """Hold the run's folder, and see that the programs of the arms are there, before the first item."""
         _ = self.scratch
-        check_writable(self.report_path())
         self.roster.check(self.settings, self.config.option)
 
     def check_plan(self, plan: Plan) -> None:
@@ -183,15 +195,39 @@ class BenchSession:
             self._check_gates(plan)
 
     def _check_gates(self, plan: Plan) -> None:
-        from pytest_retrieval.gates.grammar import check
+        from pytest_retrieval.gates.names import check
+        from pytest_retrieval.plugin.comparing import check_run
         from pytest_retrieval.plugin.searching import search_groups
         from pytest_retrieval.report.summaries import known_groups
 
         settings = self.settings
         labels = [arm.label for arm in settings.arms]
         groups = (*known_groups(sorted(plan.tasks)), *search_groups(plan, self._corpora))
-        for gate in settings.gates:
-            check(gate, arms=labels, groups=groups, limit=settings.limit)
+        own = tuple(measure.name for measure in settings.measures)
+        for rule in settings.gates:
+            check(rule.gate, arms=labels, groups=groups, limit=settings.limit, own=own)
+        if self.baseline is not None:
+            check_run(self.baseline, plan, settings.limit)
+
+    def harvest(self, plan: Plan, place: Place) -> Gathering:
+        """What gathers the samples of ``plan``, which are of one kind; its registration is written.
+
+        Raises:
+            RetrievalError: it, or the report, may not be where it is to go.
+        """
+        from pytest_retrieval.plugin.gathering import Gathering
+        from pytest_retrieval.plugin.records import Records
+
+        records = Records(self, plan, place)
+        records.open()
+        self._witnesses[place.kind] = records.witness
+        return Gathering(self, plan, records, place)
+
+    def _witness(self, sample: Sample, label: str, arm: Arm | None, row: ArmRow) -> None:
+        """Tell the records of the sample's kind of an answer, in the process that keeps them."""
+        witness = self._witnesses.get(BENCH if sample.searched is None else SEARCHES)
+        if witness is not None:
+            witness(sample, label, arm, row)
 
     def expect(self, plan: Plan) -> None:
         """Tell the catalogs which snapshots will be asked for, so that archives are read for these alone."""
@@ -204,7 +240,8 @@ class BenchSession:
 
         A sample is judged once in a session, by the first suite that has it.
         """
-        if CODESEARCH in texts_of(arguments, "task") and self._searches:
+        searched = CODESEARCH in texts_of(arguments, "task") and self._searches
+        if searched:
             pool = self._corpora.pool(self._corpora_path(arguments, folder))
         else:
             pool = self._pool(arguments, folder)
@@ -218,7 +255,9 @@ class BenchSession:
             if not tasks or sample.task in tasks
             if self._first_time(sample)
         ]
-        self.plan.count_skipped(case.sample.skip for case in rows if case.sample.skip is not None)
+        kind = SEARCHES if searched else BENCH
+        self.plan.of[kind] += sum(case.sample.skip is None for case in rows)
+        self.plan.count_skipped((case.sample.skip for case in rows if case.sample.skip is not None), kind)
         return [case for case in rows if case.sample.skip is None]
 
     def measure(self, case: Case) -> Outcome:
@@ -251,10 +290,6 @@ class BenchSession:
                 raise ReportError(f"{path}: changed while the benchmark ran")
             known[entry.source] = self._files[Path(path), default] = again
         return known[entry.source].samples[entry.row]
-
-    def report_path(self) -> Path:
-        """Where the report goes; the default folder is made."""
-        return self.settings.report or default_report(report_root(self.config))
 
     def close(self) -> None:
         """Close arms and snapshots, and let go of the run's folder; who is the last to leave removes it."""

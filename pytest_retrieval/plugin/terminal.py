@@ -1,17 +1,17 @@
-"""The table at the end: one row per arm, then what a reader must know before believing it."""
+"""The tables at the end: one row per arm, then what a reader must know before believing it."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from pytest_retrieval.gates.verdict import verdict_line
-from pytest_retrieval.report import scoreboard, table
+from pytest_retrieval.gates.lines import verdict_line
 
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_retrieval.plugin.gathering import Gathering
+    from pytest_retrieval.plugin.gatherings import Gatherings
+    from pytest_retrieval.plugin.harvest import Harvest
 
 _COLOURS = {
     "good": {"green": True},
@@ -21,47 +21,43 @@ _COLOURS = {
 }
 
 
-def summarise(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
-    """Print the report's summary, or where the outcomes are when no report was written."""
+def summarise(reporter: pytest.TerminalReporter, gathering: Gatherings) -> None:
+    """Print the summary of every report, or where the outcomes are when none was written."""
+    harvests = [each for each in gathering.harvests if each.summary or each.interrupted or each.troubles]
     if reporter.verbosity < -1:
-        _whisper(reporter, gathering)
+        for harvest in harvests:
+            _whisper(reporter, harvest)
         return
-    if gathering.summary is None and not gathering.interrupted and not gathering.troubles:
+    if not harvests:
         return
     reporter.write_sep("=", "retrieval")
-    if gathering.interrupted:
-        reporter.write_line(gathering.interrupted)
-    if gathering.summary is not None:
-        start, place = gathering.bench.config.invocation_params.dir, gathering.published
-        path = None if place is None else os.path.relpath(place, start)
-        for line in table.render(gathering.summary, reporter._tw.fullwidth, path):
-            for text, role in line:
-                reporter.write(text, **_COLOURS.get(role, {}))
-            reporter.write("\n")
-        _scoreboard(reporter, gathering)
-    for notice in gathering.notices:
+    for number, harvest in enumerate(harvests):
+        if number:
+            reporter.write_line("")
+        _show(reporter, harvest)
+    for notice in dict.fromkeys(line for harvest in harvests for line in harvest.notices):
         reporter.write_line(notice, yellow=True)
-    for trouble in gathering.troubles:
-        reporter.write_line(trouble, red=True, bold=True)
+    for harvest in harvests:
+        for trouble in harvest.troubles:
+            reporter.write_line(trouble, red=True, bold=True)
 
 
-def _scoreboard(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
-    """Print the engines side by side, if code was searched."""
-    searches = None if gathering.summary is None else gathering.summary.get("codesearch")
-    if gathering.summary is None or searches is None:
-        return
-    contended = {"contended": True} if gathering.summary["environment"].get("contended") else {}
-    rows = [{**row, "ext": {**row["ext"], **contended}} for row in searches["rows"]]
-    reporter.write_line("")
-    for line in scoreboard.render(rows, reporter._tw.fullwidth, searches.get("paired", {})):
-        reporter.write_line(line)
+def _show(reporter: pytest.TerminalReporter, harvest: Harvest) -> None:
+    if harvest.interrupted:
+        reporter.write_line(harvest.interrupted)
+    start, place = harvest.config.invocation_params.dir, harvest.published
+    path = None if place is None else os.path.relpath(place, start)
+    for line in harvest.lines(reporter._tw.fullwidth, path):
+        for text, role in line:
+            reporter.write(text, **_COLOURS.get(role, {}))
+        reporter.write("\n")
 
 
-def _whisper(reporter: pytest.TerminalReporter, gathering: Gathering) -> None:
+def _whisper(reporter: pytest.TerminalReporter, harvest: Harvest) -> None:
     """Print only what makes the run fail, for it must not do so without a word."""
-    gates = () if gathering.summary is None else gathering.summary["gates"]
+    gates = () if harvest.summary is None else harvest.summary["gates"]
     for gate in gates:
-        if gate["status"] in ("failed", "undecidable"):
+        if gate["fails"]:
             reporter.write_line(f"gate {verdict_line(gate)}")
-    for trouble in gathering.troubles:
+    for trouble in harvest.troubles:
         reporter.write_line(trouble)

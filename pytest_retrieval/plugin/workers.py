@@ -80,8 +80,7 @@ class Workers:
         return LoadOrRepository(config, log, self._loads)
 
     def _loads(self, nodeids: Sequence[str]) -> list[Load] | None:
-        gathering = self._role.gathering
-        return None if gathering is None else gathering.plan.loads(nodeids)
+        return None if self._role.gathering is None else self._role.loads(nodeids)
 
     def _patient(self, send: Callable[..., None]) -> Callable[..., None]:
         """xdist's schedulers may send to a worker that has died, of which they hear next; ours knows that.

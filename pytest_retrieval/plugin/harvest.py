@@ -1,0 +1,261 @@
+"""The controller's side of one report: outcomes come off the test reports, are journalled, and become it.
+
+Without xdist the one process plays both roles, through the same hooks. What a report is made of is its
+kind's matter.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_retrieval.errors import ReportError
+from pytest_retrieval.report import journal, write
+from pytest_retrieval.report.fingerprint import load_average
+from pytest_retrieval.report.rescue import rescue
+
+if TYPE_CHECKING:
+    from pytest_retrieval.gates.rules import Rule
+    from pytest_retrieval.plugin.settings import Settings
+    from pytest_retrieval.report.build import Report
+
+ATTRIBUTE = "retrieval_outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the files of a kind of items go; ``shared`` says that the session has several kinds.
+
+    ``report`` is the kind's own, ``registration`` that of its sidecar, if it has one.
+    """
+
+    kind: str
+    report: Path
+    registration: Path | None
+    shared: bool = False
+
+    def beside(self, path: Path) -> Path:
+        """A file that an option names: ``out.html``, or ``out.bench.html`` where several kinds write one."""
+        return path.with_name(f"{path.stem}.{self.kind}{path.suffix}") if self.shared else path
+
+
+class Harvest(ABC):
+    """Collects outcomes by node id; a later attempt replaces an earlier one, an answer beats a crash.
+
+    ``nodeids`` are the items whose outcomes make the report, ``noun`` is what an item is.
+    """
+
+    noun = "sample"
+
+    def __init__(self, config: pytest.Config, place: Place, nodeids: Collection[str]) -> None:
+        self.config = config
+        self.place = place
+        self.nodeids = nodeids
+        self.summary: Mapping[str, Any] | None = None
+        self.troubles: list[str] = []
+        self.interrupted: str | None = None
+        self.published: Path | None = None
+        self.workers: set[str] = set()
+        self._journal: journal.Journal | None = None
+        # By worker, for under `--dist each` all of them run every item.
+        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._unjudged: dict[str, str] = {}
+        self._crashes: set[str] = set()
+        self._started = time.time()
+        self._load = load_average()
+        self._faulty = 0
+        self.report: Report | None = None
+
+    @property
+    def gathered(self) -> int:
+        """How many items have an outcome."""
+        return len(self._attempts)
+
+    @property
+    def notices(self) -> list[str]:
+        """What went wrong beside the run, and harms no result."""
+        fault = None if self._journal is None else self._journal.fault
+        return [*self.own_notices(), *filter(None, [fault])]
+
+    def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
+        """Note what became of one of the items; ``payload`` is its outcome, if the report brought one."""
+        if payload is not None:
+            worker = getattr(report, "worker_id", "")
+            self.workers.update(filter(None, [worker]))
+            self._attempts[report.nodeid][worker] += 1
+            self.opened().append(report.nodeid, payload)
+        elif str(report.when) == "???":  # xdist's report of an item whose worker died
+            self._crashes.add(report.nodeid)
+        elif report.when == "call" or not report.passed:
+            self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
+
+    def interrupt(self) -> None:
+        """Say where the outcomes of a run are that was interrupted."""
+        self.interrupted = (
+            f"interrupted: {self.gathered} of {plural(len(self.nodeids), self.noun)} have outcomes; "
+            f"no report was written{self.whereabouts()}"
+        )
+
+    def prepare(self, settings: Settings) -> None:
+        """Build the report, and note what makes the run fail beside its gates."""
+        try:
+            if (void := self.void) is not None:
+                self.troubles.append(f"{void}; no report was written{self.salvage()}")
+                return
+            self.report = self.built()
+            if settings.tolerance is not None and not settings.tolerance.allows(
+                self._faulty, len(self.nodeids)
+            ):
+                self.troubles.append(
+                    f"{self._faulty} {self.noun}s have faults, more than --retrieval-max-errors allows"
+                )
+        except ReportError as error:
+            self.troubles.append(f"{error}{self.whereabouts()}")
+
+    def publish(self, gates: Sequence[Rule]) -> None:
+        """Judge ``gates`` and write the report, unless none could be built.
+
+        Where that fails it goes to the temporary folder, so that nothing is lost.
+        """
+        if self.report is None:
+            return
+        try:
+            self.report = report = self.judged(self.report, gates)
+            self.confirm()
+            self.summary = report.head
+            self._write(report)
+        except ReportError as error:
+            self.troubles.append(f"{error}{self.whereabouts()}")
+
+    @property
+    def fails(self) -> bool:
+        """Whether the run must not pass because of this report."""
+        if self.summary is None or self.troubles:
+            return True
+        return any(gate["fails"] for gate in self.summary["gates"])
+
+    @property
+    def idle(self) -> bool:
+        """Whether not one of the items was begun."""
+        return not self._attempts and not self._crashes
+
+    def opened(self) -> journal.Journal:
+        """The journal, begun at the first outcome."""
+        if self._journal is None:
+            self._journal = journal.Journal(self.place.report)
+            self._journal.start(self.journal_header())
+        return self._journal
+
+    def whereabouts(self) -> str:
+        """Where the outcomes are when there is no report; a journal that the disk did not take is copied."""
+        if self._journal is None:
+            return ""
+        self._journal.keep()
+        path = self._journal.path
+        found = path if self._journal.fault is None else rescue(path.name, self._journal.copy)
+        return (
+            "; the outcomes could be written nowhere" if found is None else f"; the outcomes are in {found}"
+        )
+
+    def lost(self) -> Iterator[tuple[str, str]]:
+        """The items without an answer, each with why."""
+        for nodeid in self.nodeids:
+            if nodeid not in self._attempts:
+                crashed = nodeid in self._crashes
+                yield nodeid, "worker died" if crashed else self._unjudged.get(nodeid, "not run")
+
+    def environment(self) -> dict[str, Any]:
+        """The machine and the run, which no comparison of reports looks at."""
+        workers = len(self.workers)
+        return {
+            "workers": workers,
+            "contended": workers > 1,
+            "python": platform.python_version(),
+            "implementation": platform.python_implementation(),
+            "platform": sys.platform,
+            "cpus": os.cpu_count(),
+            "load_average": {"start": self._load, "end": load_average()},
+            "started_at": datetime.fromtimestamp(self._started, UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.time() - self._started, 3),
+        }
+
+    @property
+    def void(self) -> str | None:
+        """Why no report may be published, if so."""
+        return None
+
+    def salvage(self) -> str:
+        """What is left of a run that may publish no report."""
+        return self.whereabouts()
+
+    @abstractmethod
+    def gates(self) -> Sequence[Rule]:
+        """The gates that could be judged in this report."""
+
+    @abstractmethod
+    def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
+        """The report with the verdicts of ``gates``."""
+
+    @abstractmethod
+    def also_write(self, report: Report) -> None:
+        """Write what goes beside the report, now that it is there; raises ReportError."""
+
+    @abstractmethod
+    def journal_header(self) -> Mapping[str, Any]:
+        """The first line of the journal."""
+
+    @abstractmethod
+    def own_notices(self) -> list[str]:
+        """What the kind has to say beside the run."""
+
+    @abstractmethod
+    def opening_lines(self) -> list[str]:
+        """What is about to run, for a terminal that is not told to be quiet."""
+
+    @abstractmethod
+    def built(self) -> Report:
+        """The report without gates; counts the items with faults in ``_faulty``."""
+
+    @abstractmethod
+    def confirm(self) -> None:
+        """Raise ReportError if the report may not be written any more."""
+
+    @abstractmethod
+    def lines(self, width: int, path: str | None) -> Iterator[Sequence[tuple[str, str]]]:
+        """The summary for a terminal of ``width`` columns: pieces of text, each with its role."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what the report needed."""
+
+    def _write(self, report: Report) -> None:
+        path = self.place.report
+        try:
+            write.write_report(path, report.chunks())
+        except ReportError as error:
+            found = rescue(path.name, lambda place: write.write_report(place, report.chunks()))
+            if found is None:
+                raise
+            self.troubles.append(f"{error}; it was written to {found}")
+            self.opened().keep()
+            self.published = found
+        else:
+            self.opened().publish()
+            self.published = path
+        self.also_write(report)
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 sample``, ``2 samples``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
