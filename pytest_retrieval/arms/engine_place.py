@@ -14,11 +14,12 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_retrieval.arms.engine_home import EngineHome
+from pytest_retrieval.arms.engine_states import STAMP, states, tree_size, trim
 from pytest_retrieval.errors import ArmError, SnapshotError
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.program import Git
@@ -26,7 +27,6 @@ from pytest_retrieval.snapshots.scratch import ScratchError, hold, let_go, priva
 from pytest_retrieval.snapshots.worktree import commit, write_files
 
 COLD, WARM = "COLD", "WARM"
-_STAMP = "built.json"
 _WRITTEN = 946_684_800  # 2000-01-01: a tree that is made anew looks unchanged to who compares times
 
 
@@ -168,7 +168,7 @@ class Place:
 
     def _build(self, build: Callable[[], Indexed]) -> None:
         before = _read(self._kept)
-        (self._kept / _STAMP).unlink(missing_ok=True)  # from here on the state is unfinished
+        (self._kept / STAMP).unlink(missing_ok=True)  # from here on the state is unfinished
         if before is None or before.failure is not None or self._home.reindex:
             remove_tree(self.state)
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -183,62 +183,20 @@ class Place:
             failure = failure or f"index: {dirt}"
             self.restore()
         label = COLD if cold else WARM
-        size = _size(self.state)
+        size = tree_size(self.state)
         _write(self._kept, Built(self._home.session, label, size=size, failure=failure, **asdict(done)))
-        _trim(self._home, self._kept)
+        trim(states(self._home.states), self._home.state_limit, spared=self._kept)
 
 
 def _read(kept: Path) -> Built | None:
     """What was noted last, or None where nothing was, or it cannot be read."""
     try:
-        return Built(**json.loads((kept / _STAMP).read_bytes()))
+        return Built(**json.loads((kept / STAMP).read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
 
 
 def _write(kept: Path, built: Built) -> None:
-    unfinished = kept / f"{_STAMP}.{os.getpid()}"
+    unfinished = kept / f"{STAMP}.{os.getpid()}"
     unfinished.write_text(json.dumps(asdict(built)), encoding="utf-8")
-    unfinished.replace(kept / _STAMP)
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += (Path(place) / name).lstat().st_size
-    return total
-
-
-def _trim(home: EngineHome, current: Path) -> None:
-    """Remove the states that were longest not built until all together are within the limit."""
-    total = 0
-    for kept in sorted(_states(home.states), key=_age, reverse=True):
-        built = _read(kept)
-        total += 0 if built is None else built.size
-        if total > home.state_limit and kept != current:
-            _remove_unused(kept)
-
-
-def _states(folder: Path) -> Iterator[Path]:
-    with contextlib.suppress(OSError):
-        yield from (path for path in folder.iterdir() if (path / _STAMP).is_file())
-
-
-def _age(kept: Path) -> float:
-    try:
-        return (kept / _STAMP).stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _remove_unused(kept: Path) -> None:
-    """Remove a state that nobody uses."""
-    lock = private_base() / f"engine-{kept.name.rpartition('-')[2]}.lock"
-    with contextlib.suppress(OSError, ScratchError):
-        descriptor = hold(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        try:
-            remove_tree(kept)
-        finally:
-            let_go(lock, descriptor)
+    unfinished.replace(kept / STAMP)

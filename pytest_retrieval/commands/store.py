@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
+    from pytest_retrieval.arms.engine_states import State
     from pytest_retrieval.bench.importer import Progress
     from pytest_retrieval.store.store import Store
 
@@ -48,11 +50,13 @@ def info(options: argparse.Namespace, rest: Sequence[str]) -> int:
     from pytest_retrieval.store import upkeep
 
     store = _store(options)
-    found = upkeep.info(store.folder)
-    lines = [f"store: {store.root}", f"size: {_shown(found.size)}"]
+    found, engines = upkeep.info(store.folder), _engines(store)
+    size = found.size + sum(state.size for state in engines)
+    lines = [f"store: {store.root}", f"size: {_shown(size)}"]
     lines += [
         f"{kind}: {found.files[kind]} files, {_shown(found.sizes[kind])}" for kind in sorted(found.files)
     ]
+    lines += _engine_lines(engines)
     for noun in ("contents", "records"):
         asked, served = found.uses[f"{noun} asked"], found.uses[f"{noun} found"]
         share = f" ({served / asked:.0%})" if asked else ""
@@ -74,18 +78,27 @@ def verify(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def prune(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Remove everything, or what was longest unused until the rest is small enough."""
+    """Remove everything, or what was longest unused until the rest is small enough.
+
+    Indexes of engines and all else share the limit: both give up what is older than what is kept.
+    """
+    from pytest_retrieval.arms.engine_states import ENGINES, trim
     from pytest_retrieval.store import upkeep
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
     if options.all and options.size is not None:
         raise UsageError("store prune: --all and --size exclude each other")
     store = _store(options)
+    engines = _engines(store)
     if options.all:
-        removed = upkeep.clear(store.folder)
+        removed = trim(engines, -1) + upkeep.clear(store.folder)
+        _remove_if_empty(store.root / ENGINES)
     else:
-        removed = upkeep.evict(store.folder, parse_size(options.size or DEFAULT_SIZE))
-    left = upkeep.info(store.folder).size
+        limit = parse_size(options.size or DEFAULT_SIZE)
+        kept = [(entry.used, entry.size) for entry in upkeep.kept(store.folder)]
+        share = _engine_share(kept, [(state.used, state.size) for state in engines], limit)
+        removed = trim(engines, share) + upkeep.evict(store.folder, limit - share)
+    left = upkeep.info(store.folder).size + sum(state.size for state in _engines(store))
     sys.stdout.write(f"removed {_shown(removed)}, {_shown(left)} left\n")
     return 0
 
@@ -104,6 +117,36 @@ def import_(options: argparse.Namespace, rest: Sequence[str]) -> int:
         f"in {seconds:.1f} s, into {store.root}\n"
     )
     return 0
+
+
+def _engines(store: Store) -> list[State]:
+    from pytest_retrieval.arms.engine_states import ENGINES, states
+
+    return states(store.root / ENGINES)
+
+
+def _engine_lines(engines: Sequence[State]) -> Iterator[str]:
+    """One line for each engine that has indexes here."""
+    for label in sorted({state.label for state in engines}):
+        own = [state.size for state in engines if state.label == label]
+        yield f"engine {label}: {len(own)} indexes, {_shown(sum(own))}"
+
+
+def _engine_share(kept: Sequence[tuple[float, int]], engines: Sequence[tuple[float, int]], limit: int) -> int:
+    """The part of ``limit`` for indexes: of all, given as (used, size), the newest ones stay."""
+    told = [(used, size, 0) for used, size in kept] + [(used, size, size) for used, size in engines]
+    total = share = 0
+    for _, size, own in sorted(told, reverse=True):
+        total += size
+        if total > limit:
+            break
+        share += own
+    return share
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _store(options: argparse.Namespace, limit: int = 0) -> Store:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -61,6 +62,51 @@ def test_prune_takes_everything(root: Path, capsys: pytest.CaptureFixture[str]) 
     assert said(capsys, "prune", "--all", root=root)[1].endswith(" 0 bytes left\n")
     assert not (root / FORMAT).exists()
     assert main(["store", "prune", "--all", "--size", "1G", "--retrieval-store", str(root)]) == 2
+
+
+def state(root: Path, name: str, size: int, used: float) -> Path:
+    """An index of an engine."""
+    folder = root / "engines" / name
+    (folder / "state").mkdir(parents=True)
+    (folder / "state" / "db").write_bytes(bytes(size))
+    (folder / "built.json").write_text("{}", encoding="utf-8")
+    os.utime(folder / "built.json", (used, used))
+    return folder
+
+
+def test_indexes_of_engines_are_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state(root, "my-tool-0a", 3 << 20, 1.0)
+    state(root, "my-tool-0b", 1 << 20, 2.0)
+    state(root, "ripgrep-0c", 1 << 20, 3.0)
+    lines = said(capsys, "info", root=root)[1].splitlines()
+    assert lines[1] == "size: 5.0 MiB"
+    assert "engine my-tool: 2 indexes, 4.0 MiB" in lines
+    assert "engine ripgrep: 1 indexes, 1.0 MiB" in lines
+
+
+def test_prune_takes_the_oldest_of_all(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The texts are newer than two of three indexes, and 12 K have room for them and the newest index."""
+    [pack] = root.rglob("*.pack")
+    os.utime(pack, (3000, 3000))
+    old, older = state(root, "tool-0a", 4096, 2000), state(root, "tool-0b", 4096, 1000)
+    new = state(root, "tool-0c", 4096, 4000)
+    assert said(capsys, "prune", "--size", "12K", root=root)[1].startswith("removed 8.0 KiB")
+    assert [path.exists() for path in (old, older, new, pack)] == [False, False, True, True]
+
+
+def test_prune_leaves_an_index_that_is_in_use(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_retrieval.snapshots.scratch import hold, let_go, private_base
+
+    used, other = state(root, "tool-0d0d", 100, 1.0), state(root, "tool-0e0e", 100, 1.0)
+    lock = private_base() / "engine-0d0d.lock"
+    descriptor = hold(lock, fcntl.LOCK_SH)
+    try:
+        said(capsys, "prune", "--all", root=root)
+    finally:
+        let_go(lock, descriptor)
+    assert [path.exists() for path in (used, other)] == [True, False]
+    said(capsys, "prune", "--all", root=root)
+    assert not (root / "engines").exists()
 
 
 def test_import_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
