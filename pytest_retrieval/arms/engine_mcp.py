@@ -123,11 +123,10 @@ class Asked:
 
     def _look(self, greeting: Greeting) -> None:
         """See that the server has the tools."""
-        how = self._server.command
-        where = "" if how is None else f" ({shown_command(how, self._values)})"
-        self._lines.append(
-            f"server: {greeting.shown or 'without a name'}, protocol {greeting.protocol}{where}"
-        )
+        said = greeting.shown or "without a name"
+        self._lines.append(f"server: {said}, protocol {greeting.protocol}")
+        if self._server.command is not None:
+            self._lines.append(f"process: {shown_command(self._server.command, self._values)}")
         self._lines.append(f"tools: {', '.join(greeting.tools)}")
         for call in self._server.calls:
             if call.tool not in greeting.tools:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import signal
 import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
@@ -33,6 +34,9 @@ class Link(Protocol):
     def begin(self) -> None:
         """Start to count what the server says."""
 
+    def leave(self) -> None:
+        """Let the server know that nobody will ask any more; for after the session."""
+
     def trouble(self) -> str | None:
         """Why there will be no answer, or why there was none; None where nothing is known."""
 
@@ -47,7 +51,8 @@ class PipeLink:
         self._peer = peer
         self._limit = limit
         self._heard = 0
-        self._odd: list[bytes] = []
+        self._odd = 0  # lines that are no messages
+        self._first = b""
         self._fault: str | None = None
         self.ended = asyncio.Event()
 
@@ -69,8 +74,10 @@ class PipeLink:
 
     def begin(self) -> None:
         """See :class:`Link`."""
-        self._heard = 0
-        self._odd = []
+        self._heard = self._odd = 0
+
+    def leave(self) -> None:
+        """Nothing: the end of its input tells it."""
 
     def trouble(self) -> str | None:
         """See :class:`Link`."""
@@ -79,29 +86,38 @@ class PipeLink:
         if self.ended.is_set():
             return self._peer.ending()
         if self._odd:
-            return f"{len(self._odd)} lines of its output are no messages, the first is {self._odd[0]!r:.160}"
+            return f"{self._odd} lines of its output are no messages, the first is {self._first!r:.160}"
         return None
 
     async def _hear(self, incoming: Any) -> None:
-        rest = b""
-        while not self.ended.is_set():
+        rest: list[bytes] = []  # of a line, whose end has not come yet
+        while not self.ended.is_set() and self._fault is None:
             await _ready(self._peer.stdout, self.ended)
             piece = read_piece(self._peer.stdout)
             if piece == b"":
                 break
-            *lines, rest = (rest + (piece or b"")).split(b"\n")
-            self._heard += len(piece or b"")
-            if self._heard > self._limit:
-                self._fault = f"its output exceeds {self._limit:,} bytes"
-                break
-            for line in filter(bytes.strip, lines):
-                message = _message(line)
-                if message is None:
-                    self._odd.append(line[:160])
-                else:
-                    await incoming.send(message)
+            first, *lines = (piece or b"").split(b"\n")
+            rest.append(first)
+            self._count(len(piece or b""))
+            if lines and self._fault is None:
+                await self._pass_on([b"".join(rest), *lines[:-1]], incoming)
+                rest = lines[-1:]
         self.ended.set()
         await incoming.aclose()
+
+    async def _pass_on(self, lines: list[bytes], incoming: Any) -> None:
+        for line in filter(bytes.strip, lines):
+            message = _message(line)
+            if message is None:
+                self._first = self._first if self._odd else line[:160]
+                self._odd += 1
+            else:
+                await incoming.send(message)
+
+    def _count(self, size: int) -> None:
+        self._heard += size
+        if self._heard > self._limit:
+            self._fault = f"its output exceeds {self._limit:,} bytes"
 
     async def _speak(self, outgoing: Any) -> None:
         async for message in outgoing:
@@ -150,6 +166,11 @@ class WebLink:
     def begin(self) -> None:
         """See :class:`Link`."""
         self._heard = 0
+
+    def leave(self) -> None:
+        """See :class:`Link`: it listens until it is told."""
+        if self._peer is not None:
+            self._peer.signal(signal.SIGTERM)
 
     def trouble(self) -> str | None:
         """See :class:`Link`."""

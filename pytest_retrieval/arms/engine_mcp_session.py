@@ -102,6 +102,8 @@ class Session:
     def close(self) -> None:
         """End the session, and then its server, which may end by itself first."""
         self._wind_up()
+        if self._link is not None:
+            self._link.leave()
         if self._peer is not None:
             self._peer.close()
 
@@ -135,14 +137,21 @@ class Session:
             return error
         told = getattr(error, "error", None)
         code = getattr(told, "code", None)
-        text = " ".join(str(getattr(told, "message", error)).split())[:300]
-        if self._link is not None and self._link.ended.is_set():
-            return ProgramError(self._trouble() or "the connection has ended")
-        if code == _CLOSED or self._session is None:
-            return ProgramError(self._trouble() or f"no session: {text or type(error).__name__}")
+        said = str(getattr(told, "message", error)).partition("For further information")[0]
+        text = " ".join(said.split())[:300] or type(error).__name__
+        closed = code == _CLOSED or (self._link is not None and self._link.ended.is_set())
+        if closed or self._session is None:
+            return ProgramError(self._trouble() or self._ending() or text)
         if told is not None:
             return CallError(f"the server answered with error {code}: {text}")
-        return CallError(f"the answer cannot be taken: {text or type(error).__name__}")
+        return CallError(f"the answer cannot be taken: {text}")
+
+    def _ending(self) -> str | None:
+        """How the server ended, if it was started here and closed the connection for that."""
+        if self._peer is None:
+            return None
+        ending = self._peer.ending()
+        return ending if self._peer.exited() else None
 
     def _trouble(self) -> str | None:
         return None if self._link is None else self._link.trouble()
