@@ -1,0 +1,149 @@
+"""The page in a real browser: it shows, filters, sorts and opens samples, and asks for nothing from anywhere.
+
+Needs Playwright and a Chromium (Debian's will do, Playwright's own is not fetched); else it is skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_retrieval.report.build import Report
+from pytest_retrieval.report.html.page import write_page
+from tests.report.html.pages import HOSTILE, hostile, large, small
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser: none of {', '.join(BROWSERS)} on PATH")
+
+Show = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
+    """Opens the page of a report; in the end it must have said and asked for nothing."""
+    said: list[str] = []
+    asked: list[str] = []
+    pages = []
+
+    def opened(report: Report, *, fragment: str = "", **options: Any) -> Any:
+        path = tmp_path / "report.html"
+        write_page(path, report)
+        page = browser.new_page(**options)
+        pages.append(page)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri() + fragment)
+        page.wait_for_selector("html[data-ready]", timeout=20_000)
+        return page
+
+    yield opened
+    urls = {page.url.partition("#")[0] for page in pages}
+    for page in pages:
+        page.close()
+    assert said == []
+    assert {url.partition("#")[0] for url in asked} == urls
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    found: list[str] = page.locator(selector).all_inner_texts()
+    return found
+
+
+def test_it_filters_sorts_and_opens_samples(show: Show) -> None:
+    page = show(small())
+    assert texts(page, "[role=status]") == ["3 of 3 samples"]
+    assert texts(page, "#list .opener") == ["s0", "s1", "s2"]
+    assert texts(page, "#list .sample .outcome") == ["#2", "#1", "silent", "#2", "miss", "miss"]
+
+    page.fill("#search", "S1")
+    assert texts(page, "#list .opener") == ["s1"]
+    page.get_by_role("button", name="Clear filters").click()
+    page.locator("#arm-0-outcome").select_option("miss")
+    page.locator("#arm-1-outcome").select_option("hit")
+    assert texts(page, "#list .opener") == ["s1"]
+    page.get_by_role("button", name="Clear filters").click()
+    assert texts(page, "[role=status]") == ["3 of 3 samples"]
+
+    heads = page.locator("#list thead th")
+    heads.nth(2).get_by_role("button").click()
+    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
+    assert texts(page, "#list .opener") == ["s0", "s1", "s2"]
+    heads.nth(2).get_by_role("button").click()
+    assert heads.nth(2).get_attribute("aria-sort") == "descending"
+    assert texts(page, "#list .opener") == ["s2", "s1", "s0"]
+
+    opener = page.locator("#list .opener").first
+    opener.focus()
+    page.keyboard.press("Enter")
+    assert opener.get_attribute("aria-expanded") == "true"
+    panel = page.locator("#list .panel").inner_text()
+    assert "absent from the snapshot: nobody can find it" in panel
+    assert "gone.c: absent from the snapshot" in panel
+    page.keyboard.press("Enter")
+    assert page.locator("#list .panel").count() == 0
+
+
+def test_the_leaderboard_sorts(show: Show) -> None:
+    page = show(small())
+    rows = ".leaderboard tbody th"
+    assert texts(page, rows) == ["b", "a"]
+    page.locator(".leaderboard").get_by_role("button", name="arm").click()
+    assert texts(page, rows) == ["a", "b"]
+    assert page.locator(".leaderboard th[aria-sort]").count() == 1
+
+
+def test_the_forest_shows_one_measure_at_a_time(show: Show) -> None:
+    page = show(small())
+    shown = page.locator("#forest > .panel:visible")
+    assert shown.get_attribute("data-measure") == "recall@10"
+    page.locator("#forest-measure").select_option("hit@20")
+    assert shown.get_attribute("data-measure") == "hit@20"
+    assert shown.count() == 1
+
+
+def test_an_address_leads_to_a_sample(show: Show) -> None:
+    page = show(small(), fragment="#sample-2")
+    assert page.locator("#open-2").get_attribute("aria-expanded") == "true"
+    assert page.evaluate("document.activeElement.id") == "open-2"
+
+
+def test_hostile_words_are_shown_as_text(show: Show) -> None:
+    page = show(hostile())
+    page.locator("#list .opener").first.click()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    shown = HOSTILE.replace("\u202e", r"\u202e").replace("\x07", r"\u0007")
+    panel = page.locator("#list .panel").inner_text()
+    assert panel.count(shown) >= 5  # query, gold, negative, ranking, error
+    assert "</style>" in panel
+    page.fill("#search", "<IMG SRC")
+    assert texts(page, "[role=status]") == ["2 of 2 samples"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_the_window(show: Show, width: int, scheme: str) -> None:
+    page = show(large(60, 6), viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert texts(page, "[role=status]") == ["60 of 60 samples; the first 50 are shown"]
+    page.locator("#list .opener").nth(3).click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.get_by_role("button", name="Show 50 more").click()
+    assert page.locator("#list .sample").count() == 60
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (back == "rgb(255, 255, 255)") is (scheme == "light")
