@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from pytest_retrieval import __version__
 from pytest_retrieval.commands import (
+    baseline,
     capture,
     corpora,
     engine,
     export,
+    gate,
     html,
     run,
     scoreboard,
@@ -25,7 +27,22 @@ from pytest_retrieval.errors import RetrievalError, UsageError
 
 USAGE = 2
 # In the order in which the help lists them.
-COMMANDS = (run, snapshot, summarize, export, html, trec, store, engine, corpora, scoreboard, capture, trial)
+COMMANDS = (
+    run,
+    snapshot,
+    summarize,
+    gate,
+    baseline,
+    export,
+    html,
+    trec,
+    store,
+    engine,
+    corpora,
+    scoreboard,
+    capture,
+    trial,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

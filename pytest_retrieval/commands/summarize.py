@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.judging import add_gate_options, verdicts_of
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.report.distinct import same_file
 
@@ -28,25 +29,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="pytest-retrieval",
         help="the profile of FILE; corvint is that of the original bench",
     )
-    merging.add_argument(
-        "--gate",
-        action="append",
-        default=[],
-        metavar="GATE",
-        help="judge the merged report: 'grep: errors == 0'",
-    )
+    add_gate_options(merging, baseline=True)
     merging.set_defaults(command=summarize)
 
 
 def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Merge reports into one table, one file, and verdicts."""
-    from pytest_retrieval.gates import grammar, verdict
     from pytest_retrieval.report import corvint_writer, table, write
     from pytest_retrieval.report.merge import merge
     from pytest_retrieval.report.place import check_replaceable
     from pytest_retrieval.report.read import read_report
 
-    gates = [grammar.parse(text) for text in options.gate]
     paths = [Path(text) for text in options.report]
     output = None if options.output is None else Path(options.output)
     if options.format == "corvint" and output is None:
@@ -57,7 +50,8 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
         check_replaceable(output)
     try:
         report = merge([read_report(path) for path in paths], union=options.union)
-        report = report.with_gates(found.record() for found in verdict.judge(report.head, gates))
+        verdicts = verdicts_of(options, report.head, report.details, output)
+        report = report.with_gates(verdict.record() for verdict in verdicts)
         if output is not None:
             written = corvint_writer.chunks(report) if options.format == "corvint" else report.chunks()
             write.write_report(output, written)
@@ -66,4 +60,4 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     width = shutil.get_terminal_size().columns
     lines = table.render(report.head, width, None if output is None else str(output))
     sys.stdout.writelines(f"{table.plain(line)}\n" for line in lines)
-    return 0 if all(gate["status"] in ("passed", "undecided") for gate in report.head["gates"]) else 1
+    return int(any(gate["fails"] for gate in report.head["gates"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_retrieval.errors import GateError, closest
-from pytest_retrieval.gates.grammar import Gate, parse
+from pytest_retrieval.gates.grammar import Condition, parse
 
 # Stated before any run of the tool that this project replaces: an answer where there is none is a confident
 # wrong answer, so A must be wrong in that way less often than B, at a success that is not inferior.
@@ -15,10 +15,10 @@ SETS = {
         "{0} - {1}: hit@k.low >= -0.05",
     ),
 }
-_CALL = re.compile(r"\s*([a-z-]+)\s*\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)\s*")
+_CALL = re.compile(r"\s*([a-z][a-z-]*)\s*\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)\s*")
 
 
-def expand(text: str) -> tuple[Gate, ...]:
+def expand(text: str) -> tuple[Condition, ...]:
     """The gates that ``text`` stands for: those of a set, or the one that it is.
 
     Raises:

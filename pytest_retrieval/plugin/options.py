@@ -113,11 +113,42 @@ OPTIONS = (
     ),
     Option(
         "gate",
-        "What must hold, as 'ARM [- ARM] [@ GROUP]: MEASURE[.low|.high] >= NUMBER' or 'ARM: errors == 0'; "
-        "may be given several times.",
+        "What must hold: 'ARM [- ARM] [@ GROUP]: MEASURE[.STAT] >= NUMBER', 'ARM: errors == 0', "
+        "'no_regression(ARM, MEASURE, MARGIN)' or 'lost(ARM, hit@5) <= 0'; may be given several times.",
         "GATE",
         many=True,
         ini="gates",
+    ),
+    Option(
+        "gates",
+        "A TOML file of further gates, with labels and reasoned exceptions.",
+        "FILE",
+        short=False,
+        ini="gates_file",
+    ),
+    Option(
+        "baseline",
+        "The report that gates compare with: a file, or the name of an accepted baseline.",
+        "REPORT|NAME",
+    ),
+    Option(
+        "baseline-missing",
+        "What becomes of a run whose baseline is not there: fail or pass. Default: fail.",
+        "fail|pass",
+        short=False,
+    ),
+    Option(
+        "baseline-overlap",
+        "Compare the samples that the run and its baseline have in common, if they are this share of either. "
+        "Default: all samples of the run must be in the baseline.",
+        "SHARE",
+        short=False,
+    ),
+    Option(
+        "undecided",
+        "What becomes of a run with a gate that its samples do not decide: warn or fail. Default: warn.",
+        "warn|fail",
+        short=False,
     ),
     Option(
         "pair",

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.engine_home import EngineHome
     from pytest_retrieval.arms.registry import ArmSpec, Prefix
     from pytest_retrieval.engines.trees import Corpus as SearchTree
-    from pytest_retrieval.gates.grammar import Gate
+    from pytest_retrieval.gates.loading import Comparing
+    from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.measures.chosen import Chosen, OwnMeasure
     from pytest_retrieval.snapshots.sources import NamedSource
 
@@ -68,7 +69,8 @@ class Settings:
     max_samples: int | None
     tasks: tuple[str, ...]
     report: Path | None
-    gates: tuple[Gate, ...]
+    gates: tuple[Rule, ...]
+    comparing: Comparing
     pairs: tuple[tuple[str, str], ...]
     tolerance: Tolerance | None
     store: Path | None
@@ -108,7 +110,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     typed = options.values(config, "arms")
     arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
     labels = [arm.label for arm in arms]
-    gates = _gates(options.values(config, "gate"), labels, limit)
+    gates = _gates(config, labels, limit)
     maximum = options.value(config, "max-samples")
     report = _optional_path(config, "report")
     return Settings(
@@ -125,6 +127,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         tasks=tuple(_split(options.values(config, "task-type"))),
         report=report,
         gates=gates,
+        comparing=_comparing(config),
         pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
         tolerance=_tolerance(options.value(config, "max-errors")),
         store=store,
@@ -139,13 +142,33 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     )
 
 
-def _gates(texts: tuple[str, ...], labels: list[str], limit: int) -> tuple[Gate, ...]:
-    if not texts:  # what gates can be of opens half of the house
+def _gates(config: pytest.Config, labels: list[str], limit: int) -> tuple[Rule, ...]:
+    texts, path = options.values(config, "gate"), _optional_path(config, "gates")
+    if not texts and path is None:  # what gates can be of opens half of the house
         return ()
-    from pytest_retrieval.gates import grammar, sets
+    from pytest_retrieval.gates.names import check
+    from pytest_retrieval.gates.rules import read_rules, typed_rules
 
-    found = (gate for text in texts for gate in sets.expand(text))
-    return tuple(grammar.check(gate, arms=labels, groups=None, limit=limit) for gate in found)
+    own = tuple(f"{name}@k" for name in offered_measures(config))
+    rules = [*typed_rules(texts), *([] if path is None else read_rules(path))]
+    for rule in rules:
+        check(rule.gate, arms=labels, groups=None, limit=limit, own=own)
+    return tuple(rules)
+
+
+def _comparing(config: pytest.Config) -> Comparing:
+    """The baseline as it was named, and what is done where gates cannot say yes or no."""
+    from pytest_retrieval.gates.loading import Comparing, policy, read_overlap
+
+    overlap = options.value(config, "baseline-overlap")
+    return Comparing(
+        text=options.value(config, "baseline"),
+        root=report_root(config),
+        base=_base(config, "baseline"),
+        overlap=None if overlap is None else read_overlap(overlap),
+        missing_passes=policy("baseline-missing", options.value(config, "baseline-missing")) == "pass",
+        undecided="fail" if policy("undecided", options.value(config, "undecided")) == "fail" else "warn",
+    )
 
 
 def _engines(config: pytest.Config, home: EngineHome) -> Prefix:
@@ -223,7 +246,7 @@ def offered_measures(config: pytest.Config) -> dict[str, OwnMeasure]:
     return offered
 
 
-def _measures(config: pytest.Config, limit: int, gates: Sequence[Gate]) -> tuple[Chosen, ...]:
+def _measures(config: pytest.Config, limit: int, gates: Sequence[Rule]) -> tuple[Chosen, ...]:
     """The measures that were asked for, and those that gates need."""
     texts = options.values(config, "measures")
     if not texts and not gates:

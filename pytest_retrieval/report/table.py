@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from pytest_retrieval.gates.verdict import verdict_line
+from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.measures.names import CUT, recall_cuts
 from pytest_retrieval.report.summaries import BUILD
 
@@ -273,6 +273,7 @@ def _verdicts(report: Mapping[str, Any]) -> Iterator[Line]:
             Piece(status, roles.get(record["status"], "bold")),
             Piece(f" {printable(rest)}"),
         )
+        yield from ((Piece(f"  {printable(line)}"),) for line in further_lines(record))
 
 
 def _place(path: str | None) -> Iterator[Line]:

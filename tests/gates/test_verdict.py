@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 import jsonschema
@@ -10,6 +12,9 @@ import pytest
 
 from pytest_retrieval.errors import GateError
 from pytest_retrieval.gates.grammar import parse
+from pytest_retrieval.gates.lines import further_lines
+from pytest_retrieval.gates.loading import Comparing, Undecided
+from pytest_retrieval.gates.rules import GateException, Rule
 from pytest_retrieval.gates.verdict import Verdict, judge
 from pytest_retrieval.report import schema
 from pytest_retrieval.report.build import build
@@ -17,6 +22,7 @@ from tests.report.samples import SOURCE, answer, detail, header, no_gold, positi
 
 # Three positives (hits 1, 1, 0; recall@5 1, 0.5, 0) and an answered sample without gold; "bad" always errs.
 ERROR = answer(error="boom")
+REFUSAL = answer(error="no changed_file", refused=True)
 DETAILS = [
     detail(0, {"grep": (answer(), positive(1.0, 1.0)), "bad": (ERROR, positive(0.0, 0.0))}),
     detail(1, {"grep": (answer(), positive(0.5, 1.0)), "bad": (ERROR, positive(0.0, 0.0))}, partition="A"),
@@ -47,45 +53,81 @@ def one(text: str, report: dict[str, Any]) -> Verdict:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("grep: recall@5 >= 0.5", "PASSED grep: recall@5 >= 0.5: got 0.5 (n 3, on 4 of 9)"),
-        ("grep: R@5 > 0.5", "FAILED grep: recall@5 > 0.5: got 0.5 (n 3, on 4 of 9)"),
-        ("grep: hit@k >= 0.7", "FAILED grep: hit@k >= 0.7: got 0.666667 (n 3, on 4 of 9)"),
-        # Wilson's interval of 2 in 3, by scipy
-        ("grep: hit@k.low >= 0.2", "PASSED grep: hit@k.low >= 0.2: got 0.20766 (n 3, on 4 of 9)"),
-        ("grep: hit@k.high < 0.9", "FAILED grep: hit@k.high < 0.9: got 0.938508 (n 3, on 4 of 9)"),
-        (
-            "grep: selective_success == 0.5",
-            "PASSED grep: selective_success == 0.5: got 0.5 (n 4, on 4 of 9)",
-        ),
-        ("grep @ fold:A: hit@k != 0", "PASSED grep @ fold:A: hit@k != 0: got 1 (n 1, on 4 of 9)"),
-        ("grep: errors == 0", "FAILED grep: errors == 0: got 1 (n 4, on 4 of 9)"),
-        ("bad: errors <= 4", "PASSED bad: errors <= 4: got 4 (n 4, on 4 of 9)"),
-        (
-            "bad: recall@5 <= 1",
-            "UNDECIDABLE bad: recall@5 <= 1: all 4 samples are errors (n 3, on 4 of 9)",
-        ),
-        (
-            "grep @ fold:B: hit@k >= 0",
-            "UNDECIDABLE grep @ fold:B: hit@k >= 0: no sample is in fold:B (n 0, on 4 of 9)",
-        ),
+        ("grep: recall@5 >= 0.5", "PASSED grep: recall@5 >= 0.5: got 0.5"),
+        ("grep: R@5 > 0.9", "FAILED grep: recall@5 > 0.9: got 0.5"),
+        # Wilson's intervals of 2 in 3 (0.20766-0.938508) and of 3 in 3 (0.438503-1), by scipy
+        ("grep: hit@k.low >= 0.2", "PASSED grep: hit@k.low >= 0.2: got 0.20766"),
+        ("grep: hit@k.high < 0.9", "FAILED grep: hit@k.high < 0.9: got 0.938508"),
+        ("grep @ fold:A: hit@k != 0", "PASSED grep @ fold:A: hit@k != 0: got 1"),
+        ("grep: errors == 0", "FAILED grep: errors == 0: got 1"),
+        ("bad: errors <= 4", "PASSED bad: errors <= 4: got 4"),
+        ("grep: hit@k.n == 3", "PASSED grep: hit@k.n == 3: got 3"),
+        ("grep: selective_success.n == 4", "PASSED grep: selective_success.n == 4: got 4"),
+        # What the sample with an error would do: recall 0.5 to 0.833333, hits 2 to 3.
+        ("grep: R@5 > 0.5", "UNDECIDED grep: recall@5 > 0.5: got 0.5: 1 sample with an error decides"),
+        ("grep: R@5 >= 0.84", "FAILED grep: recall@5 >= 0.84: got 0.5"),
+        ("grep: R@5 <= 0.83", "UNDECIDED grep: recall@5 <= 0.83: got 0.5: 1 sample with an error decides"),
+        ("grep: hit@k.low >= 0.4", "UNDECIDED grep: hit@k.low >= 0.4: got 0.20766: 1 sample with an error"),
+        ("grep: hit@k.low >= 0.45", "FAILED grep: hit@k.low >= 0.45: got 0.20766"),
+        ("grep: selective_success == 0.5", "UNDECIDED grep: selective_success == 0.5: got 0.5: 1 sample"),
+        ("bad: recall@5 <= 1", "UNDECIDABLE bad: recall@5 <= 1: all 4 samples are errors"),
+        ("grep @ fold:B: hit@k >= 0", "UNDECIDABLE grep @ fold:B: hit@k >= 0: no sample is in fold:B"),
         (
             "grep @ task:abstention: hit@k >= 0",
-            "UNDECIDABLE grep @ task:abstention: hit@k >= 0: no sample has this figure (n 0, on 4 of 9)",
+            "UNDECIDABLE grep @ task:abstention: hit@k >= 0: no sample has this figure",
         ),
         (
             "grep @ task:abstention: hit@k.low >= 0",
-            "UNDECIDABLE grep @ task:abstention: hit@k.low >= 0: no sample has this figure (n 0, on 4 of 9)",
+            "UNDECIDABLE grep @ task:abstention: hit@k.low >= 0: no sample has this figure",
         ),
-        (
-            "grep: mrr@k >= 0",
-            "UNDECIDABLE grep: mrr@k >= 0: the report has no mrr@k here (n 3, on 4 of 9)",
-        ),
+        ("grep: mrr@k >= 0", "UNDECIDABLE grep: mrr@k >= 0: the report has no mrr@k here"),
     ],
 )
 def test_verdicts_in_one_line(text: str, line: str) -> None:
     verdict = one(text, head())
-    assert str(verdict) == line
-    assert verdict.holds == line.startswith("PASSED")
+    assert str(verdict).startswith(line)
+    assert "unit sample, on 4 of 9)" in str(verdict)
+    assert verdict.holds == line.startswith(("PASSED", "UNDECIDED "))
+
+
+def test_a_refusal_is_an_answer_and_no_fault() -> None:
+    details = [*DETAILS[:2], detail(2, {"grep": (REFUSAL, positive(0.0, 0.0))})]
+    assert one("grep: R@5 > 0.5", head(details)).status == "failed"
+
+
+@pytest.mark.parametrize(("undecided", "fails"), [("warn", False), ("fail", True)])
+def test_what_an_undecided_gate_does_is_a_policy(undecided: Undecided, fails: bool) -> None:
+    (verdict,) = judge(head(), [parse("grep: R@5 > 0.5")], comparing=Comparing(undecided=undecided))
+    assert (verdict.status, verdict.fails) == ("undecided", fails)
+
+
+DAY = date(2027, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("text", "until", "status", "fails", "below"),
+    [
+        ("grep: errors == 0", None, "failed", False, ["excepted, the run may pass: known"]),
+        ("grep: errors == 0", DAY, "failed", False, ["excepted, the run may pass: known (until 2027-01-31)"]),
+        (
+            "grep: errors == 0",
+            date(2027, 1, 30),
+            "failed",
+            True,
+            ["the exception has run out: known (until 2027-01-30)"],
+        ),
+        ("grep: errors == 1", None, "passed", False, []),
+        ("bad: hit@k >= 0", None, "undecidable", True, []),
+    ],
+)
+def test_an_excepted_gate_is_shown_and_does_not_fail(
+    text: str, until: date | None, status: str, fails: bool, below: list[str]
+) -> None:
+    rule = Rule(parse(text), "a label", GateException("known", until))
+    (verdict,) = judge(head(), [rule], day=DAY)
+    assert (verdict.status, verdict.fails) == (status, fails)
+    assert str(verdict).startswith(f"{status.upper()} a label: {text}: ")
+    assert list(further_lines(verdict.record())) == below
 
 
 LOST = {"source": SOURCE, "id": "s8", "ordinal": 0, "why": "interrupted"}
@@ -127,37 +169,151 @@ def test_records_fit_the_schema_and_the_report() -> None:
     stored = json.loads(b"".join(report.with_gates([v.record() for v in verdicts]).chunks()))
     jsonschema.Draft202012Validator(schema()).validate(stored)
     assert stored["gates"][0] == {
-        "gate": "grep: recall@5 >= 0.5", "status": "passed", "expected": ">= 0.5", "got": 0.5,
-        "n": 3, "chosen": 4, "of": 9,
+        "gate": "grep: recall@5 >= 0.5", "status": "passed", "fails": False, "expected": ">= 0.5",
+        "got": 0.5, "n": 3, "unit": "sample", "repositories": 1, "chosen": 4, "of": 9,
     }  # fmt: skip
     assert "got" in stored["gates"][2]
     assert stored["gates"][2]["reason"] == "all 4 samples are errors"
 
 
-# Of "bad" against "grep": hits -1, -1, 0; where nothing is to be found both answered or erred, so 0.
+# Of "bad" against "grep", without errors: hits -1, -1, 0; where nothing is to be found both answered, so 0.
+CLEAN = [
+    detail(0, {"grep": (answer(), positive(1.0, 1.0)), "bad": (answer(), positive(0.0, 0.0))}),
+    detail(1, {"grep": (answer(), positive(0.5, 1.0)), "bad": (answer(), positive(0.0, 0.0))}, partition="A"),
+    detail(2, {"grep": (answer(), positive(0.0, 0.0)), "bad": (answer(), positive(0.0, 0.0))}),
+    detail(
+        3,
+        {"grep": (answer(), no_gold(0.0)), "bad": (answer(), no_gold(0.0))},
+        stratum="natural_no_gold",
+        task_type="abstention",
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("bad - grep: hit@k >= -0.7", "PASSED bad - grep: hit@k >= -0.7: got -0.666667 (n 3, on 4 of 9)"),
-        ("bad - grep: R@5 == -0.5", "PASSED bad - grep: recall@5 == -0.5: got -0.5 (n 3, on 4 of 9)"),
+        ("bad - grep: hit@k >= -0.7", "PASSED bad - grep: hit@k >= -0.7: got -0.666667 (n 3, "),
+        ("bad - grep: R@5 == -0.5", "PASSED bad - grep: recall@5 == -0.5: got -0.5 (n 3, "),
         (
             "bad - grep @ stratum:natural_no_gold: selective_success > 0",
-            "FAILED bad - grep @ stratum:natural_no_gold: selective_success > 0: got 0 (n 1, on 4 of 9)",
+            "FAILED bad - grep @ stratum:natural_no_gold: selective_success > 0: got 0 (n 1, ",
         ),
         (
             "bad - grep @ fold:A: hit@k.low >= 0",
-            "UNDECIDABLE bad - grep @ fold:A: hit@k.low >= 0: one sample alone has no interval"
-            " (n 1, on 4 of 9)",
+            "UNDECIDABLE bad - grep @ fold:A: hit@k.low >= 0: one sample alone has no interval (n 1, ",
         ),
         (
             "bad - grep @ fold:B: hit@k >= 0",
-            "UNDECIDABLE bad - grep @ fold:B: hit@k >= 0: no sample of fold:B was compared (n 0, on 4 of 9)",
+            "UNDECIDABLE bad - grep @ fold:B: hit@k >= 0: no sample of fold:B was compared (n 0, ",
         ),
         (
             "grep - bad: hit@k >= 0",
-            "UNDECIDABLE grep - bad: hit@k >= 0: no sample of all was compared (n 0, on 4 of 9)",
+            "UNDECIDABLE grep - bad: hit@k >= 0: no sample of all was compared (n 0, ",
         ),
     ],
 )
 def test_verdicts_on_two_arms(text: str, line: str) -> None:
-    assert str(one(text, head())) == line
+    assert str(one(text, head(CLEAN))).startswith(line)
+
+
+def test_the_unit_of_a_difference_is_named_and_what_it_speaks_of() -> None:
+    assert str(one("bad - grep: hit@k < 0", head(CLEAN))).endswith(
+        "(n 3, unit sample, speaks of this repository alone, on 4 of 9)"
+    )
+    apart = [
+        detail(
+            place,
+            {"a": (answer(), positive(1.0, 1.0)), "b": (answer(), positive(0.0, 0.0))},
+            repo=f"r/{place}",
+        )
+        for place in range(5)
+    ]
+    report = build(header("b", "a", of=5, chosen=5, pairs=[("a", "b")]), apart).head
+    (verdict,) = judge(report, [parse("a - b: hit@k.low >= 1")])
+    assert str(verdict) == (
+        "PASSED a - b: hit@k.low >= 1: got 1 (n 5, unit repository, 5 repositories, on 5 of 5)"
+    )
+
+
+def test_faults_of_either_arm_may_decide_a_difference() -> None:
+    # bad errs on all, grep on one of three: the difference of hits is between -1 and 0.333333.
+    assert one("bad - grep: hit@k >= -1", head()).status == "passed"
+    undecided = one("bad - grep: hit@k < 0", head())
+    assert (undecided.status, undecided.reason) == ("undecided", "4 samples with an error decide")
+
+
+# Figures that no summary has come from the samples.
+FIVE = [
+    detail(
+        row,
+        {"grep": (answer(ranked=["x", "a.c"] if row else ["a.c"]), positive(row / 4, 1.0))},
+        repo="acme/ring" if row < 3 else "acme/bell",
+        partition="A" if row < 2 else "B",
+    )
+    for row in range(5)
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "got", "n"),
+    [
+        ("grep @ repo:acme/ring: recall@5 == 0.25", 0.25, 3),  # 0, 1/4, 1/2
+        ("grep @ task:code2test/fold:B: recall@5 == 0.75", 0.75, 3),  # 1/2, 3/4, 1
+        ("grep: recall@5.p50 == 0.5", 0.5, 5),
+        ("grep: recall@5.p95 == 1", 1.0, 5),
+        ("grep @ repo:acme/bell: errors == 0", 0.0, 2),
+        ("grep @ repo:acme/bell: hit@k.n == 2", 2.0, 2),
+        ("grep: hit@1 == 0.2", 0.2, 5),  # the first answer of one in five
+        ("grep: mrr@2 == 0.6", 0.6, 5),
+        # Wilson's interval of 2 in 2, by scipy: 0.34238-1
+        ("grep @ repo:acme/bell: hit@k.low >= 0.34238", 0.34238, 2),
+    ],
+)
+def test_figures_that_no_summary_has(text: str, got: float, n: int) -> None:
+    report = build(header("grep", of=5, chosen=5), FIVE)
+    (verdict,) = judge(report.head, [parse(text)], details=report.details)
+    assert (verdict.status, verdict.record()["got"], verdict.record()["n"]) == ("passed", got, n)
+
+
+def test_the_interval_of_a_mean_is_over_the_unit() -> None:
+    report = build(header("grep", of=5, chosen=5), FIVE)
+    low, high = judge(
+        report.head,
+        [parse("grep: recall@5.low > 0"), parse("grep: recall@5.high < 1")],
+        details=report.details,
+    )
+    assert low.record()["unit"] == "sample"
+    assert 0 < low.record()["got"] < 0.5 < high.record()["got"] < 1
+    assert "speaks of these 2 repositories alone" in str(low)
+
+
+def test_summaries_alone_draw_no_sample() -> None:
+    report = build(header("grep", of=5, chosen=5), FIVE)
+
+    def drawn() -> Iterator[Mapping[str, Any]]:
+        raise AssertionError("a gate on a summary needs no sample")
+
+    for text in ("grep: recall@5 >= 0", "grep @ fold:none: recall@5 >= 0", "grep: errors == 0"):
+        judge(report.head, [parse(text)], details=drawn)
+
+
+TIMED = [detail(row, {"grep": (answer(wall_ms=row + 1.0), positive(1.0, 1.0))}) for row in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "line"),
+    [
+        ("grep: wall_ms.p50 <= 20", {}, "PASSED grep: wall_ms.p50 <= 20: got 20 (n 40, unit query, "),
+        ("grep: wall_ms.p95 < 38", {}, "FAILED grep: wall_ms.p95 < 38: got 38 (n 40, unit query, "),
+        (
+            "grep: wall_ms.p95 < 99",
+            {"contended": True},
+            "UNDECIDABLE grep: wall_ms.p95 < 99: times under more than one worker gate nothing",
+        ),
+        ("grep: build_ms.p50 < 9", {}, "UNDECIDABLE grep: build_ms.p50 < 9: 0 times are too few"),
+    ],
+)
+def test_times(text: str, environment: dict[str, Any], line: str) -> None:
+    report = build(header("grep", of=40, chosen=40, environment=environment), TIMED).head
+    assert str(judge(report, [parse(text)])[0]).startswith(line)

@@ -13,22 +13,22 @@ pytest_plugins = ["pytester"]
 
 VERDICTS = {
     # (1/5 + 1/3 + 1/5 + 1/2 + 1/4) / 5
-    "alphabet: mrr@k >= 0.2966": ("PASSED", "got 0.296667 (n 5, on 7 of 7)"),
-    "alphabet: mrr@k >= 0.297": ("FAILED", "got 0.296667 (n 5, on 7 of 7)"),
-    "alphabet @ fold:A: mrr@k < 0.2667": ("PASSED", "got 0.266667 (n 2, on 7 of 7)"),
-    "alphabet @ fold:B: mrr@k == 0.2": ("PASSED", "got 0.2 (n 1, on 7 of 7)"),
-    "alphabet @ task:code2test: recall@5 == 1": ("PASSED", "got 1 (n 3, on 7 of 7)"),
-    "alphabet @ stratum:positive: hit@k != 1": ("FAILED", "got 1 (n 5, on 7 of 7)"),
+    "alphabet: mrr@k >= 0.2966": ("PASSED", "got 0.296667 (n 5, unit sample, on 7 of 7)"),
+    "alphabet: mrr@k >= 0.297": ("FAILED", "got 0.296667 (n 5, unit sample, on 7 of 7)"),
+    "alphabet @ fold:A: mrr@k < 0.2667": ("PASSED", "got 0.266667 (n 2, unit sample, on 7 of 7)"),
+    "alphabet @ fold:B: mrr@k == 0.2": ("PASSED", "got 0.2 (n 1, unit sample, on 7 of 7)"),
+    "alphabet @ task:code2test: recall@5 == 1": ("PASSED", "got 1 (n 3, unit sample, on 7 of 7)"),
+    "alphabet @ stratum:positive: hit@k != 1": ("FAILED", "got 1 (n 5, unit sample, on 7 of 7)"),
     # Wilson's interval of 5 of 5 begins at 5 / (5 + 1.959964 ** 2).
-    "alphabet: hit@k.low >= 0.5655": ("PASSED", "got 0.565518 (n 5, on 7 of 7)"),
-    "alphabet: hit@k.low > 0.566": ("FAILED", "got 0.565518 (n 5, on 7 of 7)"),
-    "alphabet: hit@k.high <= 1": ("PASSED", "got 1 (n 5, on 7 of 7)"),
-    "alphabet: selective_success >= 0.7": ("PASSED", "got 0.714286 (n 7, on 7 of 7)"),
-    "alphabet: errors == 0": ("PASSED", "got 0 (n 7, on 7 of 7)"),
-    "alphabet @ stratum:natural_no_gold: abstained >= 1": ("FAILED", "got 0 (n 1, on 7 of 7)"),
+    "alphabet: hit@k.low >= 0.5655": ("PASSED", "got 0.565518 (n 5, unit sample, on 7 of 7)"),
+    "alphabet: hit@k.low > 0.566": ("FAILED", "got 0.565518 (n 5, unit sample, on 7 of 7)"),
+    "alphabet: hit@k.high <= 1": ("PASSED", "got 1 (n 5, unit sample, on 7 of 7)"),
+    "alphabet: selective_success >= 0.7": ("PASSED", "got 0.714286 (n 7, unit sample, on 7 of 7)"),
+    "alphabet: errors == 0": ("PASSED", "got 0 (n 7, unit sample, on 7 of 7)"),
+    "alphabet @ stratum:natural_no_gold: abstained >= 1": ("FAILED", "got 0 (n 1, unit sample, on 7 of 7)"),
     "alphabet @ task:abstention: mrr@k >= 0": (
         "UNDECIDABLE",
-        "no sample has this figure (n 0, on 7 of 7)",
+        "no sample has this figure (n 0, unit sample, on 7 of 7)",
     ),
 }
 
@@ -79,7 +79,7 @@ def test_a_limit_is_part_of_the_measures(bench: Bench) -> None:
 def test_a_group_that_was_not_chosen_is_undecidable(bench: Bench) -> None:
     result = bench.run(*MAIN, "-k", "click", "--gate=alphabet @ fold:A: mrr@k >= 0")
     assert result.ret == 1
-    line = "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A (n 0, on 2 of 7)"
+    line = "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A (n 0, unit sample, on 2 of 7)"
     assert line in result.outlines
 
 
@@ -101,7 +101,7 @@ def test_an_arm_whose_every_sample_is_an_error_has_no_figure(bench: Bench) -> No
     bench.write("mine.py", "def nothing(query, snapshot): raise ValueError('no')\n")
     bench.pytester.syspathinsert()
     result = bench.run("--release=release", "--arms=mine:nothing", "--gate=nothing: mrr@k <= 1")
-    line = "gate UNDECIDABLE nothing: mrr@k <= 1: all 7 samples are errors (n 5, on 7 of 7)"
+    line = "gate UNDECIDABLE nothing: mrr@k <= 1: all 7 samples are errors (n 5, unit sample, on 7 of 7)"
     assert line in result.outlines
 
 
@@ -110,6 +110,6 @@ def test_a_failed_gate_is_never_silent(bench: Bench, quiet: str) -> None:
     gates = ["--gate=alphabet: mrr@k >= 0", "--gate=alphabet: mrr@k >= 0.9"]
     result = bench.run(*MAIN, *gates, quiet)
     assert result.ret == 1
-    assert "gate FAILED alphabet: mrr@k >= 0.9: got 0.296667 (n 5, on 7 of 7)" in result.outlines
+    assert "gate FAILED alphabet: mrr@k >= 0.9: got 0.296667 (n 5, unit sample, on 7 of 7)" in result.outlines
     passed = [line for line in result.outlines if line.startswith("gate PASSED")]
     assert len(passed) == (1 if quiet == "-q" else 0)

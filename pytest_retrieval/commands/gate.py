@@ -1,0 +1,41 @@
+"""``pytest-retrieval gate``: a stored report is judged by the same code as a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_retrieval.commands.judging import add_gate_options, verdicts_of
+from pytest_retrieval.errors import ReportError, UsageError
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    gating = commands.add_parser(
+        "gate", help="judge a stored report: gate report.json --gate 'grep: errors == 0'"
+    )
+    gating.add_argument("report", metavar="REPORT")
+    add_gate_options(gating, baseline=True)
+    gating.set_defaults(command=gate)
+
+
+def gate(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Print one verdict per gate; 1 if one makes the run fail, 2 for what cannot be judged."""
+    from pytest_retrieval.gates.lines import further_lines
+    from pytest_retrieval.report.judged import read_judged
+    from pytest_retrieval.report.table import printable
+
+    if not options.gate and not options.gates:
+        raise UsageError("no gate was given: --gate 'ARM: MEASURE >= NUMBER', or --retrieval-gates FILE")
+    path = Path(options.report)
+    try:
+        report = read_judged(path)
+        verdicts = verdicts_of(options, report.head, report.details, path)
+    except ReportError as error:
+        raise UsageError(str(error)) from error
+    for verdict in verdicts:
+        sys.stdout.write(f"gate {printable(str(verdict))}\n")
+        sys.stdout.writelines(f"  {printable(line)}\n" for line in further_lines(verdict.record()))
+    return int(any(verdict.fails for verdict in verdicts))

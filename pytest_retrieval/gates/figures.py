@@ -1,0 +1,177 @@
+"""The figure that a gate speaks of, as the summaries of a report have it.
+
+Beside the figure stand its extremes: what it would be had every sample with a fault missed, or been hit. A
+declared refusal is an arm's answer and no fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_retrieval.arms.pairs import pair_name
+from pytest_retrieval.gates.grammar import Gate
+from pytest_retrieval.gates.names import ERRORS, TIMES
+from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE
+from pytest_retrieval.report import trialfigures
+from pytest_retrieval.report.summaries import BUILD, RATES
+from pytest_retrieval.stats.rounding import half_away
+from pytest_retrieval.stats.wilson import wilson
+
+_COUNTED = ("hard_negative_hits@k",)  # a measure that goes up to the limit
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure over ``n`` samples, or why there is none.
+
+    ``unit`` is what its statistics take for independent, ``units`` how many there are where that is told.
+    ``extremes`` are the values that it would have if the ``faults`` samples with a fault had missed or hit.
+    """
+
+    n: int
+    value: float | None
+    reason: str | None = None
+    unit: str = "sample"
+    units: int | None = None
+    extremes: tuple[float, ...] = ()
+    faults: int = 0
+
+
+def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
+    """Whether the report's summaries hold the figure, or can say that there is none."""
+    groups = head["arms"][gate.arm]["groups"]
+    if gate.measure in TIMES and head["kind"] != "trial":
+        return True
+    if gate.against:
+        pairs = head["paired"].get(gate.group, {})
+        known = gate.measure in pairs.get(pair_name((gate.arm, gate.against)), {})
+        return known and gate.end not in ("p50", "p95")
+    group = groups.get(gate.group)
+    if group is None:
+        return not gate.group.startswith("repo:") and "/fold:" not in gate.group
+    if gate.measure == ERRORS or gate.end == "n":
+        return True
+    if head["kind"] == "trial":
+        return not gate.end or (gate.end in ("low", "high") and trialfigures.has_interval(gate.measure))
+    known = gate.measure in group or not group["positives"]
+    return known and (not gate.end or (gate.end in ("low", "high") and gate.measure in RATES))
+
+
+def summary_figure(head: Mapping[str, Any], gate: Gate) -> Figure:
+    """The figure as the report's summaries have it; see :func:`has_figure`."""
+    if gate.against:
+        return _difference(head, gate)
+    if gate.measure in TIMES and head["kind"] != "trial":
+        return _time(head, gate)
+    group = head["arms"][gate.arm]["groups"].get(gate.group)
+    if group is None:
+        return Figure(0, None, f"no sample is in {gate.group}")
+    if head["kind"] == "trial":
+        return _of_trial(group, gate)
+    return _of_group(group, gate, head["limit"])
+
+
+def _of_group(group: Mapping[str, Any], gate: Gate, limit: int) -> Figure:
+    counted = "n" if gate.measure in (*SELECTIVE, ERRORS) else "positives"
+    n = group[counted]
+    ends = group["intervals"].get(gate.measure, {})
+    found = ends.get(gate.end) if gate.end else group.get(gate.measure)
+    if n == 0:
+        return Figure(n, None, "no sample has this figure")
+    if gate.end == "n":
+        return Figure(n, float(n))
+    if gate.measure == ERRORS:
+        return Figure(n, found)
+    if group["errors"] == group["n"]:
+        return Figure(n, found, f"all {group['n']} samples are errors")
+    if found is None:
+        return Figure(n, None, f"the report has no {gate.measure} here")
+    faults = min(group["errors"] - group["refused"], n - group["answered"][counted])
+    figure = Figure(n, found, faults=faults)
+    return replace(figure, extremes=_imputed(group, gate, figure, limit)) if faults else figure
+
+
+def _imputed(group: Mapping[str, Any], gate: Gate, figure: Figure, limit: int) -> tuple[float, ...]:
+    """What the figure is if the samples with a fault count as misses, and if they count as hits."""
+    n, faults, found = figure.n, figure.faults, figure.value or 0.0
+    if gate.end:
+        hits = group["intervals"][gate.measure]["successes"]
+        place = ("low", "high").index(gate.end)
+        return tuple(half_away(wilson(hits + more, n)[place]) for more in (0, faults))
+    if gate.measure in OF_SPANS:  # absent on an error
+        answered = n - faults
+        return tuple(half_away((found * answered + more) / n) for more in (0, faults))
+    share = faults / n * (limit if gate.measure in _COUNTED else 1)
+    sign = -1 if gate.measure == "chunk_zero_miss" else 1  # an error is a miss there already
+    return (found, half_away(found + sign * share))
+
+
+def _of_trial(group: Mapping[str, Any], gate: Gate) -> Figure:
+    found = trialfigures.figure(group, gate.measure)
+    holder = group.get(gate.measure)
+    tasks = int(group.get("tasks", 0))
+    n = int(holder.get("n", 0)) if isinstance(holder, Mapping) else tasks
+    if gate.end == "n":
+        return Figure(n, float(n))
+    value = None if found is None else getattr(found, gate.end or "value")
+    if value is None:
+        return Figure(n, None, "no task has this figure")
+    faults = int(group.get("errors", 0)) if isinstance(holder, Mapping) else 0
+    if not faults or gate.measure not in trialfigures.RATES or not isinstance(holder, Mapping):
+        return Figure(n, value)
+    hits = holder["count"]
+    ends = [(hits + more, n + faults) for more in (0, faults)]
+    place = ("low", "high").index(gate.end) if gate.end else None
+    values = (k / all_of if place is None else wilson(k, all_of)[place] for k, all_of in ends)
+    return Figure(n, value, extremes=tuple(map(half_away, values)), faults=faults)
+
+
+def _time(head: Mapping[str, Any], gate: Gate) -> Figure:
+    """A quantile of an arm's times under the cache label with the most of them."""
+    told = head["latency"].get(gate.arm, {})
+    if gate.measure == "build_ms":
+        times = told.get(BUILD, {"n": 0})
+    else:
+        queries = ((label, found) for label, found in told.items() if label != BUILD)
+        times = min(queries, key=lambda item: (-item[1]["n"], item[0]), default=("", {"n": 0}))[1]
+    n = times["n"]
+    if gate.end == "n":
+        return Figure(n, float(n), unit="query")
+    value = times.get(f"{gate.end}_ms")
+    if value is None:
+        return Figure(n, None, f"{n} times are too few for a quantile", unit="query")
+    if head["environment"].get("contended"):
+        return Figure(n, value, "times under more than one worker gate nothing; run with -n 0", unit="query")
+    return Figure(n, value, unit="query")
+
+
+def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
+    """Of two arms' differences; an end of the interval is the one over the unit that it names."""
+    pairs = head["paired"].get(gate.group, {})
+    figures = pairs.get(pair_name((gate.arm, gate.against)), {}).get(gate.measure)
+    if figures is None:
+        return Figure(0, None, f"no sample of {gate.group} was compared")
+    cluster, n = figures["cluster"], figures["n"]
+    named = {"unit": cluster["unit"], "units": cluster["count"]}
+    if gate.end == "n":
+        return Figure(n, float(n), **named)
+    if not gate.end:
+        value = figures["mean"]
+    elif gate.end in cluster:
+        value = cluster[gate.end]
+    else:
+        return Figure(n, None, f"one {cluster['unit']} alone has no interval", **named)
+    one, two = (min(n, _faults(head, label, gate.group)) for label in (gate.arm, gate.against))
+    if not one + two:
+        return Figure(n, value, **named)
+    extremes = (half_away(value - two / n), half_away(value + one / n))
+    return Figure(n, value, extremes=extremes, faults=one + two, **named)
+
+
+def _faults(head: Mapping[str, Any], label: str, group: str) -> int:
+    """How many samples of a group have a fault of the arm; of all, where the group has no figures."""
+    groups = head["arms"][label]["groups"]
+    found = groups.get(group, groups["all"])
+    return int(found["errors"]) - int(found.get("refused", 0))

@@ -1,0 +1,132 @@
+"""No regression, and nothing lost: a run against its baseline, sample by sample."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_retrieval.gates.evidence import Evidence
+from pytest_retrieval.gates.grammar import Lost, NoRegression
+from pytest_retrieval.gates.names import LESS_IS_BETTER
+from pytest_retrieval.gates.samples import Values, arm_values
+from pytest_retrieval.report.scores import FAULT, Scores
+from pytest_retrieval.stats.inferiority import decide, difference
+from pytest_retrieval.stats.rounding import half_away
+
+Floats = NDArray[np.float64]
+
+
+def judge_regression(evidence: Evidence, gate: NoRegression) -> dict[str, Any]:
+    """The status of ``gate`` and the fields of its record: the difference, and the decision's reason.
+
+    It is undecided where the samples with faults would change the decision, all missed or all hit.
+    """
+    assert evidence.baseline is not None
+    rows = evidence.common(gate)
+    new = arm_values(evidence.scores, gate.arm, gate.measure, rows.new, trial=evidence.trial)
+    old = arm_values(evidence.baseline.scores, gate.arm, gate.measure, rows.old, trial=evidence.trial)
+    here = ~(np.isnan(new.found) | np.isnan(old.found))
+    n = int(np.count_nonzero(here))
+    if n == 0:
+        reason = f"no sample of {gate.group} was compared"
+        return {"status": "undecidable", "n": 0, "reason": reason, "baseline": evidence.baseline_record(gate)}
+    found = _compared(gate, new, new.found, old.found)
+    status, why = decide(_turned(gate, found), gate.margin)
+    faults = new.faults + old.faults
+    if faults:
+        extremes = ((new.worst, old.best), (new.best, old.worst))
+        others = {decide(_turned(gate, _compared(gate, new, *pair)), gate.margin)[0] for pair in extremes}
+        if others - {status}:
+            what = "sample with an error decides" if faults == 1 else "samples with an error decide"
+            status, why = "undecided", f"{faults} {what}"
+    return {
+        "status": status,
+        "n": n,
+        "unit": found["unit"],
+        "units": found["units"],
+        "repositories": len({new.repositories[place] for place in np.flatnonzero(here).tolist()}),
+        "got": _mean(new.found[here]),
+        "difference": found,
+        "baseline": evidence.baseline_record(gate, _mean(old.found[here])),
+        "faults": faults or None,
+        "reason": why,
+    }
+
+
+def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
+    """The status of ``gate`` and the fields of its record: every query that the baseline found alone."""
+    assert evidence.baseline is not None
+    rows, scores, before = evidence.common(gate), evidence.scores, evidence.baseline.scores
+    new = scores.values(gate.arm, gate.measure)[rows.new]
+    old = before.values(gate.arm, gate.measure)[rows.old]
+    faulty = scores.states(gate.arm)[rows.new] == FAULT
+    faulty_before = before.states(gate.arm)[rows.old] == FAULT
+    lost = (old >= 1) & ~(new >= 1)
+    fields = {
+        "n": int(np.count_nonzero(~np.isnan(old))),
+        "unit": "sample",
+        "got": float(np.count_nonzero(lost)),
+        "baseline": evidence.baseline_record(gate),
+        "lost": [_lost(evidence, gate, *pair) for pair in zip(rows.new[lost], rows.old[lost], strict=True)],
+    }
+    if not fields["n"]:
+        return fields | {"status": "undecidable", "reason": f"no sample of {gate.group} was compared"}
+    counts = [
+        int(np.count_nonzero(column))
+        for column in (lost, lost & ~faulty, lost | (faulty_before & ~(new >= 1)))
+    ]
+    outcomes = [gate.holds(count) for count in counts]
+    if len(set(outcomes)) > 1:
+        faults = int(np.count_nonzero(faulty | faulty_before))
+        what = "sample with an error decides" if faults == 1 else "samples with an error decide"
+        return fields | {"status": "undecided", "reason": f"{faults} {what}", "faults": faults}
+    if not outcomes[0] and not _deterministic(evidence, gate.arm):
+        why = f"{gate.arm} does not declare that it answers the same twice; single flips are noise"
+        return fields | {"status": "undecided", "reason": why}
+    return fields | {"status": "passed" if outcomes[0] else "failed"}
+
+
+def _compared(gate: NoRegression, values: Values, new: Floats, old: Floats) -> dict[str, Any]:
+    here = np.flatnonzero(~(np.isnan(new) | np.isnan(old))).tolist()
+    clusters = [values.clusters[place] for place in here]
+    repositories = [values.repositories[place] for place in here]
+    name = (gate.group, gate.arm, "baseline", gate.measure)
+    return difference(new[here], old[here], clusters, repositories, name)
+
+
+def _turned(gate: NoRegression, found: dict[str, Any]) -> dict[str, Any]:
+    """The difference as a gain: of some measures less is better."""
+    if gate.measure not in LESS_IS_BETTER:
+        return found
+    turned = {**found, "mean": -found["mean"], "wins": found["losses"], "losses": found["wins"]}
+    return {**turned, "low": -found["high"], "high": -found["low"]} if "low" in found else turned
+
+
+def _lost(evidence: Evidence, gate: Lost, new: int, old: int) -> dict[str, Any]:
+    """A lost query: who it is, and the first rank of its gold in the baseline and now."""
+    assert evidence.baseline is not None
+    sample = evidence.scores.samples[new]
+    source, name, ordinal = sample.key
+    ranks = {
+        "before": _rank(evidence.baseline.scores, gate.arm, old),
+        "now": _rank(evidence.scores, gate.arm, new),
+    }
+    error = {"error": True} if evidence.scores.columns[gate.arm].states[new] == FAULT else {}
+    known = {when: rank for when, rank in ranks.items() if rank}
+    return {"source": source, "id": name, "ordinal": ordinal, "repo": sample.repo, **known, **error}
+
+
+def _rank(scores: Scores, label: str, place: int) -> int:
+    return scores.columns[label].ranks[place]
+
+
+def _deterministic(evidence: Evidence, label: str) -> bool:
+    capabilities = evidence.head["arms"][label].get("capabilities", {})
+    return bool(capabilities.get("deterministic", not evidence.trial))
+
+
+def _mean(values: Floats) -> float:
+    return half_away(fsum(values.tolist()) / len(values))

@@ -1,0 +1,123 @@
+"""The figure that a gate speaks of, worked out from the values of samples: what no summary has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_retrieval.gates.figures import Figure
+from pytest_retrieval.gates.grammar import Gate
+from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
+from pytest_retrieval.report import trialfigures
+from pytest_retrieval.report.scores import FAULT, NOT_ASKED, REFUSED, Rows, Scores
+from pytest_retrieval.report.summaries import RATES
+from pytest_retrieval.stats.latency import nearest_rank
+from pytest_retrieval.stats.paired import over_units
+from pytest_retrieval.stats.rounding import half_away
+from pytest_retrieval.stats.wilson import wilson
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """One measure over samples, of an arm or as the difference of two; NaN where a sample has none.
+
+    ``worst`` and ``best`` are the same with the ``faults`` samples that could not be measured counted as
+    misses and as hits.
+    """
+
+    found: Floats
+    worst: Floats
+    best: Floats
+    faults: int
+    clusters: Sequence[str | None]
+    repositories: Sequence[str]
+
+
+def arm_values(scores: Scores, label: str, measure: str, rows: Rows, *, trial: bool) -> Values:
+    """An arm's values at ``rows``. In a trial, a task with a fault has none, elsewhere it has a miss."""
+    found = scores.values(label, measure)[rows]
+    faulty = scores.states(label)[rows] == FAULT
+    if not trial:
+        faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
+    worst, best = (1.0, 0.0) if measure in LESS_IS_BETTER else (0.0, 1.0)
+    return Values(
+        found,
+        np.where(faulty, worst, found),
+        np.where(faulty, best, found),
+        int(np.count_nonzero(faulty)),
+        scores.clusters(rows),
+        scores.repositories(rows),
+    )
+
+
+def sample_figure(scores: Scores, gate: Gate, rows: Rows, *, trial: bool) -> Figure:
+    """The figure of ``gate`` over the samples at ``rows``."""
+    states = scores.states(gate.arm)[rows]
+    asked, errors = (int(np.count_nonzero(states > state)) for state in (NOT_ASKED, REFUSED - 1))
+    if not len(rows) or (gate.measure == ERRORS and not asked):
+        return Figure(0, None, f"no sample is in {gate.group}")
+    if gate.measure == ERRORS:
+        return Figure(asked, float(errors))
+    values = arm_values(scores, gate.arm, gate.measure, rows, trial=trial)
+    name = [gate.arm]
+    if gate.against:
+        other = arm_values(scores, gate.against, gate.measure, rows, trial=trial)
+        values, name = _subtracted(values, other), sorted((gate.arm, gate.against))
+    if errors == asked and not gate.against:
+        return Figure(len(rows), None, f"all {asked} samples are errors")
+    return _figure(gate, values, (gate.group, *name, gate.measure))
+
+
+def _figure(gate: Gate, values: Values, stream_name: tuple[str, ...]) -> Figure:
+    n = int(np.count_nonzero(~np.isnan(values.found)))
+    if gate.end == "n":
+        return Figure(n, float(n))
+    if n == 0:
+        what = f"no sample of {gate.group} was compared" if gate.against else "no sample has this figure"
+        return Figure(0, None, what)
+    found = _statistic(gate, values.found, values, stream_name)
+    if not values.faults or found.value is None:
+        return found
+    others = (_statistic(gate, column, values, stream_name).value for column in (values.worst, values.best))
+    extremes = tuple(value for value in others if value is not None)
+    return Figure(n, found.value, None, found.unit, found.units, extremes, values.faults)
+
+
+def _subtracted(one: Values, two: Values) -> Values:
+    return Values(
+        one.found - two.found,
+        one.worst - two.best,
+        one.best - two.worst,
+        one.faults + two.faults,
+        one.clusters,
+        one.repositories,
+    )
+
+
+def _statistic(gate: Gate, column: Floats, values: Values, stream_name: tuple[str, ...]) -> Figure:
+    here = np.flatnonzero(~np.isnan(column)).tolist()
+    kept = column[here]
+    n = len(kept)
+    if not gate.end:
+        return Figure(n, half_away(fsum(kept.tolist()) / n))
+    if gate.end in ("p50", "p95"):
+        return Figure(n, half_away(nearest_rank(sorted(kept.tolist()), int(gate.end[1:]))))
+    if (
+        gate.measure in (*RATES, *trialfigures.RATES)
+        and not gate.against
+        and set(kept.tolist()) <= {0.0, 1.0}
+    ):
+        return Figure(n, half_away(wilson(int(fsum(kept)), n)[("low", "high").index(gate.end)]))
+    clusters = [values.clusters[place] for place in here]
+    repositories = [values.repositories[place] for place in here]
+    cluster = over_units(kept, np.zeros(n), clusters, repositories, stream_name)["cluster"]
+    unit, units = cluster["unit"], cluster["count"]
+    if gate.end not in cluster:
+        return Figure(n, None, f"one {unit} alone has no interval", unit, units)
+    return Figure(n, cluster[gate.end], None, unit, units)
