@@ -11,11 +11,12 @@ from pytest_retrieval.errors import ReportError
 from pytest_retrieval.model import NOT_OBSERVED
 from pytest_retrieval.report.build import Place, Report
 from pytest_retrieval.report.canonical import PROFILE, encode
+from pytest_retrieval.trial.attempts import Attempts, attempts_of, error_reasons
 from pytest_retrieval.trial.manifest import PILOT
 from pytest_retrieval.trial.pairs import Compared, compare_arms, compared, trial_pairs
 from pytest_retrieval.trial.prices import from_facts
 from pytest_retrieval.trial.scoring import score_detail
-from pytest_retrieval.trial.summary import Attempts, attempts_of, groups_of, summarise, unstable
+from pytest_retrieval.trial.summary import groups_of, summarise, unstable
 
 KIND = "trial"
 REQUIRED = frozenset(
@@ -120,6 +121,7 @@ class _Gathered:
                     groups.setdefault(name, []).append(self._attempts[place][label])
         repeats = self._header["repeats"]
         summaries = {name: summarise(attempts, repeats) for name, attempts in groups.items()}
+        summaries["all"]["error_reasons"] = error_reasons(groups["all"])
         return {"groups": summaries, **({"unstable": unstable(groups["all"])} if repeats > 1 else {})}
 
     def _place(self, detail: Mapping[str, Any]) -> Place:

@@ -18,6 +18,7 @@ from pytest_retrieval.stats.mcnemar import mcnemar
 from pytest_retrieval.stats.paired import compare
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.trial import summary
+from pytest_retrieval.trial.attempts import Attempts
 
 MEMORISATION = "memorisation"  # what the arm without context declares: it shows what the agent knows by heart
 
@@ -41,7 +42,7 @@ def trial_pairs(arms: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [(label, none) for none in without for label in others] + default_pairs(others)
 
 
-def compared(detail: Mapping[str, Any], attempts: Mapping[str, summary.Attempts]) -> Compared:
+def compared(detail: Mapping[str, Any], attempts: Mapping[str, Attempts]) -> Compared:
     """What a comparison takes from a task: ``attempts`` are its invocations by arm."""
     figures = {
         label: {name: mean for name in PAIRED if (mean := tried.mean(_METRICS[name])) is not None}

@@ -8,7 +8,6 @@ Controls, to which silence is the right reply, are counted apart, under ``alread
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
@@ -16,10 +15,7 @@ from pytest_retrieval.model import NOT_OBSERVED
 from pytest_retrieval.stats.attempts import pass_at
 from pytest_retrieval.stats.nested import nested_wilson
 from pytest_retrieval.stats.rounding import half_away
-from pytest_retrieval.trial.scoring import was_run
-
-Metrics = Mapping[str, float]
-Tokens = Mapping[str, float]
+from pytest_retrieval.trial.attempts import Attempts, Run
 
 # A figure of a summary by the metric of an invocation that it sums up.
 RATES = {
@@ -47,52 +43,6 @@ SUMS = {
     "utilisation_gap": "utilisation_gap",
 }
 USE = {"tool_used": "tool_used"}  # only where a tool could be called
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a summary takes from one scored invocation: ``metrics`` is None where nothing was scored."""
-
-    metrics: Metrics | None
-    errored: bool
-    followed: bool
-    reused: bool
-    wall_ms: float | None
-    tokens: Tokens | None
-    tool_calls: float | None
-    calls: int | None
-    money: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """One arm's invocations for one task, without those that were never run; ``missing`` counts these."""
-
-    task: str
-    is_control: bool
-    runs: tuple[Run, ...]
-    missing: int = 0
-
-    def values(self, metric: str) -> list[float]:
-        """The metric of every scored invocation that has it."""
-        metrics = [run.metrics for run in self.runs if run.metrics is not None]
-        return [found[metric] for found in metrics if metric in found]
-
-    @property
-    def scored(self) -> list[Run]:
-        """The invocations with metrics."""
-        return [run for run in self.runs if run.metrics is not None]
-
-    def mean(self, metric: str) -> float | None:
-        """The metric's mean over the invocations that have it."""
-        values = self.values(metric)
-        return fsum(values) / len(values) if values else None
-
-
-def attempts_of(detail: Mapping[str, Any], entry: Mapping[str, Any]) -> Attempts:
-    """The invocations of one arm for the task of a scored detail."""
-    runs = tuple(_run(run) for run in entry["runs"] if was_run(run))
-    return Attempts(detail["id"], bool(detail.get("control")), runs, len(entry["runs"]) - len(runs))
 
 
 def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
@@ -137,24 +87,6 @@ def unstable(attempts: Iterable[Attempts]) -> list[dict[str, Any]]:
         if not task.is_control and len(set(values)) > 1:
             found.append({"id": task.task, "runs": len(values), "success": int(fsum(values))})
     return found
-
-
-def _run(run: Mapping[str, Any]) -> Run:
-    return Run(
-        metrics=run["metrics"],
-        errored="error" in run or "score_error" in run,
-        followed=bool(run.get("block_followed")),
-        reused="reused_from" in run,
-        wall_ms=_number(run["wall_ms"]),
-        tokens=None if run["tokens"] == NOT_OBSERVED else run["tokens"],
-        tool_calls=_number(run["tool_calls"]),
-        calls=len(run["calls"]) if "calls" in run else None,
-        money=run.get("money"),
-    )
-
-
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, (int, float)) else None
 
 
 def _missing(tasks: Sequence[Attempts]) -> dict[str, int]:
