@@ -36,7 +36,8 @@ def paired(details: list[dict[str, Any]], *labels: str, **fields: Any) -> Mappin
     head = build(header(*labels, of=len(details), chosen=len(details), **fields), details).head
     section: Mapping[str, Any] = head["paired"]
     definitions = schema()
-    wanted = {**definitions["properties"]["paired"], "$defs": definitions["$defs"]}
+    bench = definitions["$defs"]["benchReport"]
+    wanted = {**bench["properties"]["paired"], "$defs": definitions["$defs"]}
     jsonschema.Draft202012Validator(wanted).validate(json.loads(json.dumps(section)))
     return section
 

@@ -6,9 +6,12 @@ import json
 import random
 from typing import Any
 
+import jsonschema
 import pytest
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.report import schema
+from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.trialfigures import NAMES, RATES, figure, has_interval, is_figure
 from pytest_retrieval.trial import cwtrial
@@ -171,3 +174,39 @@ class TestFigures:
         assert not has_interval("mean_f1")
         others = {"tokens", "tokens_observed", "error_reasons"}
         assert self.SUMMARY.keys() - others <= set(NAMES)
+
+
+def validate(report: Report) -> None:
+    stored = json.loads(b"".join(report.chunks()))
+    jsonschema.Draft202012Validator(schema()).validate(stored)
+
+
+def test_the_schema_knows_reports_of_trials() -> None:
+    noisy = run(
+        tokens={"a": 1},
+        tool_calls=2,
+        commands=["ls"],
+        calls=[{"tool": "search"}],
+        attempts=2,
+        stdout_truncated=True,
+        reused_from="sha256:0",
+    )
+    failing = run("boom", exit_code=1, stderr="no login")
+    rows = [
+        task(0, {"a": entry("x", noisy, run("", error="gone")), "b": entry("", failing, run(GOOD + "more"))}),
+        task(1, gold=None, control="already-fixed", cluster="c", subject="a.py", history_commits=1),
+        *(
+            task(row, {"a": entry(""), "b": entry("", context_error="x", context_state="READY")})
+            for row in (2, 3)
+        ),
+    ]
+    prices = {"currency": "USD", "sha256": "ab" * 32, "per_million": {"a": 1}, "within": {}}
+    validate(built(rows, repeats=2, prices=prices, prologues={"a": {"sha256": "ab" * 32, "text": "t"}}))
+    validate(built([q1()], arms={"none": {"memorisation": True}}, corvint={"sha256": "x", "version": "1"}))
+    validate(built([], partial=True))
+
+
+def test_the_schema_refuses_what_is_no_trial() -> None:
+    stored = json.loads(b"".join(built([q1()]).chunks()))
+    stored["details"][0]["arms"]["grep"]["runs"][0]["wall_ms"] = "unknown"
+    assert list(jsonschema.Draft202012Validator(schema()).iter_errors(stored))
