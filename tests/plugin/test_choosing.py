@@ -50,7 +50,7 @@ def test_a_choice_is_a_population_and_the_verdict_says_of_how_many(bench: Bench,
         [
             "retrieval: 2 of 7 samples, 1 snapshot to build, arms: alphabet",
             "samples: 2 of 7 chosen, 2 with gold",
-            "gate PASSED alphabet: hit@k >= 1: got 1 (n 2, on 2 of 7)",
+            "gate PASSED alphabet: hit@k >= 1: got 1 (n 2, unit sample, on 2 of 7)",
         ]
     )
     assert selection(bench) == {"of": 7, "chosen": 2, "judged": 2, "lost": {}}
@@ -87,7 +87,7 @@ def test_last_failed(bench: Bench) -> None:
     bench.write("conftest.py", STUMBLER)
     bench.run(*STUMBLE).assert_outcomes(passed=5, failed=2)
     result = bench.run(*STUMBLE, "--lf")
-    verdict = "gate UNDECIDABLE stumbler: hit@k >= 0: all 2 samples are errors (n 2, on 2 of 7)"
+    verdict = "gate UNDECIDABLE stumbler: hit@k >= 0: all 2 samples are errors (n 2, unit sample, on 2 of 7)"
     result.stdout.fnmatch_lines([verdict])
     assert set(bench.judged()) == {SVD, FFT}
     bench.run(*STUMBLE, "--ff").assert_outcomes(passed=5, failed=2)
