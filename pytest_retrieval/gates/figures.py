@@ -121,10 +121,11 @@ def _of_trial(group: Mapping[str, Any], gate: Gate) -> Figure:
     faults = int(group.get("errors", 0)) if isinstance(holder, Mapping) else 0
     if not faults or gate.measure not in trialfigures.RATES or not isinstance(holder, Mapping):
         return Figure(n, value)
-    hits = holder["count"]
-    ends = [(hits + more, n + faults) for more in (0, faults)]
+    runs = holder.get("runs", n) + faults  # of repeated tasks the counts are of invocations
+    size = tasks if "runs" in holder else runs
+    rates = [(holder["count"] + more) / runs for more in (0, faults)]
     place = ("low", "high").index(gate.end) if gate.end else None
-    values = (k / all_of if place is None else wilson(k, all_of)[place] for k, all_of in ends)
+    values = (rate if place is None else wilson(rate * size, size)[place] for rate in rates)
     return Figure(n, value, extremes=tuple(map(half_away, values)), faults=faults)
 
 
