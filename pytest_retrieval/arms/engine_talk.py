@@ -202,7 +202,8 @@ class Persistent(_Called):
         try:
             document: Any = json.loads(reply)
         except (ValueError, RecursionError) as error:
-            raise ProgramError(f"the reply is no JSON ({error}): {reply[:120]!r}") from error
+            why = f"the reply is no JSON ({error}): {reply[:120]!r}"
+            raise ProgramError(f"{why}; a persistent tool prints replies alone, one line each") from error
         if isinstance(document, dict) and document.get("id", self._asked) != self._asked:
             raise ProgramError(f"the reply has the id {document['id']!r:.40}, the request had {self._asked}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_retrieval.arms.engine import EngineArm, Found
 from pytest_retrieval.arms.engine_calls import hidden, query_values, shown_command
+from pytest_retrieval.arms.engine_place import Built
 from pytest_retrieval.engines import checks
 from pytest_retrieval.engines.collapse import Slot
 from pytest_retrieval.errors import ArmError
@@ -16,6 +17,7 @@ from pytest_retrieval.snapshots.base import Snapshot
 _RAW_LINES = 12
 _RAW_WIDTH = 200
 _FILES = 5
+_MIB = 1 << 20
 
 
 @dataclass(slots=True)
@@ -46,6 +48,8 @@ def probe(arm: EngineArm, snapshot: Snapshot, queries: Sequence[str]) -> Report:
     for unknown in description.unknown:
         report.error(unknown)
     report.say(*(f"warning: {warning}" for warning in description.warnings))
+    if description.names("Lang") and not arm.home.corpus(snapshot).language:
+        report.say("warning: {{.Lang}} is empty here; only a corpus has one (--corpora, --corpus-name)")
     try:
         arm.prepare(snapshot)
         report.say(*_prepared(arm, snapshot))
@@ -70,9 +74,18 @@ def _prepared(arm: EngineArm, snapshot: Snapshot) -> Iterator[str]:
     yield f"tree: {arm.tree.root} ({len(snapshot.files)} files)"
     if arm.description.index is not None and arm.built is not None:
         yield f"index: {shown_command(arm.description.index, arm.values)}"
-        size, seconds = arm.built.size, arm.built.seconds
-        yield f"  {seconds:.3f} s, state {arm.built.cache_state} of {size:,} bytes in {arm.values['State']}"
+        yield f"  {', '.join(_built(arm.built))} in {arm.values['State']}"
     yield from (hidden(line, arm.description) for line in arm.about())
+
+
+def _built(built: Built) -> Iterator[str]:
+    yield f"{built.seconds:.3f} s"
+    if built.peak is not None:
+        tree = "" if built.tree is None else f" ({built.tree / _MIB:.0f} MiB its whole tree)"
+        yield f"{built.peak / _MIB:.0f} MiB{tree}"
+    if built.chunks is not None:
+        yield f"{built.chunks:,} chunks"
+    yield f"state {built.cache_state} of {built.size:,} bytes"
 
 
 def _ask(arm: EngineArm, query: str, report: Report) -> Iterator[Found]:

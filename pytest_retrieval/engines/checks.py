@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_retrieval.engines.collapse import Slot
-from pytest_retrieval.engines.description import Description
+from pytest_retrieval.engines.description import Description, Parse
 from pytest_retrieval.engines.output import Lines, Reading
 from pytest_retrieval.engines.texts import corpus_lines
 from pytest_retrieval.errors import SnapshotError
@@ -37,7 +37,7 @@ def errors(probes: Sequence[Probe], description: Description, snapshot: Snapshot
         yield f"the corpus has none of the paths ({shown:.200}); is strip_prefix right?"
     spans = [(slot, lines) for slot in slots for lines in slot.lines if slot.path in snapshot]
     if description.spans and slots and not any(slot.lines for slot in slots):
-        yield "spans are declared, and no result has any; are parse.start and parse.end right?"
+        yield f"spans are declared, and no result has any; {_start_hint(description.parse)}"
     lengths = _Files(snapshot)
     beyond = [lines for slot, lines in spans if lines.end > len(lengths.lines(slot.path))]
     if len(beyond) > _BEYOND * len(spans):
@@ -65,7 +65,8 @@ def warnings(
 
 def _is_cut(probes: Sequence[Probe], description: Description, wanted: int) -> bool:
     """Whether the tool gave all results that it was asked for, and several of one file."""
-    return any(len(probe.reading.results) >= wanted * description.candidates for probe in probes)
+    full = wanted * description.candidates
+    return description.knows_depth and any(len(probe.reading.results) >= full for probe in probes)
 
 
 def _compared(slots: Sequence[Slot], description: Description, snapshot: Snapshot) -> Iterator[str]:
@@ -74,18 +75,31 @@ def _compared(slots: Sequence[Slot], description: Description, snapshot: Snapsho
     pairs = [(slot.path, lines) for slot in slots for lines in slot.lines if (lines.text or "").strip()]
     if not pairs or description.text_from_corpus:
         return
-    wrong = [pair for pair in pairs if not files.has_text(*pair, shift=0)]
     for shift in (1, -1):
-        if len(wrong) == len(pairs) and all(files.has_text(*pair, shift=shift) for pair in pairs):
+        if not any(files.holds(*pair, shift=0) for pair in pairs) and all(
+            files.holds(*pair, shift=shift) for pair in pairs
+        ):
             where = "below" if shift > 0 else "above"
             yield f"every text stands a line {where} its lines; try line_base {description.line_base - shift}"
             return
-    if wrong:
-        path, lines = wrong[0]
-        yield (
-            f"{len(wrong)} of {len(pairs)} texts are not what stands at their lines (first "
-            f"{path}:{lines.start}); for a shortened preview, text_from_corpus prices the lines themselves"
-        )
+    for what, test in (("not what stands", files.holds), ("only a part of what stands", files.has_text)):
+        if wrong := [pair for pair in pairs if not test(*pair)]:
+            path, lines = wrong[0]
+            yield (
+                f"{len(wrong)} of {len(pairs)} texts are {what} at their lines (first {path}:{lines.start}); "
+                "for a shortened preview, text_from_corpus prices the lines themselves"
+            )
+            return
+
+
+def _start_hint(parse: Parse) -> str:
+    """Why there may be no lines."""
+    if parse.regex is None:
+        return "are parse.start and parse.end right?" if parse.start else "parse.start is missing"
+    named = ", ".join(parse.regex.groupindex)
+    if "start" not in parse.regex.groupindex:
+        return f"parse.regex has no group named start (its groups: {named})"
+    return "is the group start of parse.regex right?"
 
 
 def _is_monotonic(probe: Probe) -> bool:
@@ -109,8 +123,18 @@ class _Files:
                 self._lines[path] = []
         return self._lines[path]
 
-    def has_text(self, path: str, lines: Lines, *, shift: int) -> bool:
-        """Whether the text of ``lines`` stands there, ``shift`` lines further down; blanks do not matter."""
+    def holds(self, path: str, lines: Lines, *, shift: int = 0) -> bool:
+        """Whether the text of ``lines`` is in what stands there, ``shift`` lines further down."""
+        return _plain(lines.text or "") in self._standing(path, lines, shift)
+
+    def has_text(self, path: str, lines: Lines) -> bool:
+        """Whether the text of ``lines`` is what stands there; blanks do not matter."""
+        return _plain(lines.text or "") == self._standing(path, lines, 0)
+
+    def _standing(self, path: str, lines: Lines, shift: int) -> str:
         first = lines.start - 1 + shift
-        found = " ".join(" ".join(self.lines(path)[max(first, 0) : lines.end + shift]).split())
-        return found == " ".join((lines.text or "").split())
+        return _plain(" ".join(self.lines(path)[max(first, 0) : lines.end + shift]))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

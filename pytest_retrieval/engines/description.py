@@ -155,12 +155,22 @@ class Description:
     @property
     def keeps_state(self) -> bool:
         """Whether anything of the tool outlives a call: an index, or a template that names its directory."""
-        return self.index is not None or any("State" in template.fields for template in self._templates())
+        return self.index is not None or self.names("State")
 
     @property
     def knows_width(self) -> bool:
         """Whether the tool can tell how many spans per file are asked for, and may answer accordingly."""
         return self.mode == PERSISTENT or any("PerFile" in template.fields for template in self._asked())
+
+    @property
+    def knows_depth(self) -> bool:
+        """Whether the tool is told how many results are wanted, so that asking for more can give more."""
+        wanted = {"K", "N"}
+        return self.mode == PERSISTENT or any(wanted & template.fields for template in self._asked())
+
+    def names(self, field: str) -> bool:
+        """Whether a template names the field."""
+        return any(field in template.fields for template in self._templates())
 
     @property
     def commands(self) -> tuple[Command, ...]:

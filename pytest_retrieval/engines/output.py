@@ -162,7 +162,8 @@ def _document_results(text: str, parse: Parse) -> list[Any]:
     try:
         document = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise OutputError(f"the output is no JSON document ({error}): {text.strip()!r:.120}") from error
+        hint = "; parse.format jsonl reads a JSON object per line" if _is_by_line(text) else ""
+        raise OutputError(f"the output is no JSON document ({error}{hint}): {text.strip()!r:.120}") from error
     found = _find(document, parse.results) if parse.results else document
     if found is _ABSENT or isinstance(found, str):
         found = _unfolded(document, parse.results)
@@ -170,11 +171,29 @@ def _document_results(text: str, parse: Parse) -> list[Any]:
     if found is None:
         return []
     if found is _ABSENT:
-        keys = ", ".join(document) if isinstance(document, dict) else "it is no object"
-        raise OutputError(f"the output has nothing at {where}; its keys: {keys:.200}{_said(document)}")
+        raise OutputError(f"the output has nothing at {where}; {_described(document):.200}{_said(document)}")
     if not isinstance(found, list):
         raise OutputError(f"{where} is no list but {found!r:.80}")
     return found
+
+
+def _is_by_line(text: str) -> bool:
+    """Whether the first line is a JSON object of its own."""
+    try:
+        return isinstance(json.loads(text.lstrip("\ufeff").lstrip().partition("\n")[0]), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _described(document: Any) -> str:
+    """What a document is that has not what was looked for."""
+    if isinstance(document, dict):
+        return f"its keys: {', '.join(document)}"
+    return (
+        "it is a list itself, which an empty parse.results reads"
+        if isinstance(document, list)
+        else "it is no object"
+    )
 
 
 def _said(document: Any) -> str:

@@ -65,7 +65,8 @@ def test_54_a_process_that_dies_is_started_anew(tmp_path: Path) -> None:
         pytest.param("wrong", "the reply has the id 0, the request had 1", id="55"),
         pytest.param(
             "garbage",
-            "the reply is no JSON (Expecting value: line 1 column 1 (char 0)): b'Traceback'",
+            "the reply is no JSON (Expecting value: line 1 column 1 (char 0)): b'Traceback'; a persistent "
+            "tool prints replies alone, one line each",
             id="x",
         ),
         pytest.param("hang", "timed out after 2 s", id="hang"),

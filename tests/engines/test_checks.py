@@ -37,7 +37,18 @@ def hit(
         (
             probe(hit("a.c")),
             {"spans": True},
+            "spans are declared, and no result has any; parse.start is missing",
+        ),
+        (
+            probe(hit("a.c")),
+            {"spans": True, "parse": {"format": "jsonl", "path": "p", "start": "l"}},
             "spans are declared, and no result has any; are parse.start and parse.end right?",
+        ),
+        (
+            probe(hit("a.c")),
+            {"spans": True, "parse": {"format": "regex", "regex": "(?P<path>.*):(?P<line>.*)"}},
+            "spans are declared, and no result has any; parse.regex has no group named start (its groups: "
+            "path, line)",
         ),
         (
             probe(hit("a.c", 1, 3), hit("b.c", 2, 2)),
@@ -80,6 +91,17 @@ def test_what_is_right_has_no_errors() -> None:
             "text_from_corpus prices the lines themselves",
         ),
         (
+            probe(hit("a.c", 1, 2, "one")),
+            {"spans": True},
+            "1 of 1 texts are only a part of what stands at their lines (first a.c:1); for a shortened "
+            "preview, text_from_corpus prices the lines themselves",
+        ),
+        (
+            probe(hit("a.c", 1, 1, "tw"), hit("a.c", 2, 2, "thr")),
+            {"spans": True},
+            "every text stands a line below its lines; try line_base 0",
+        ),
+        (
             probe(hit("a.c", score=1), hit("b.c", score=3), hit("a.c", score=2)),
             {},
             "the scores are not in order; the order of output is what counts",
@@ -91,13 +113,12 @@ def test_warnings(found: Probe, keys: dict[str, Any], message: str) -> None:
 
 
 def test_too_few_files_are_told_with_what_may_help() -> None:
-    few = probe(hit("a.c"), hit("a.c"))
-    assert list(warnings([few, probe()], description(), SNAPSHOT, 2)) == [
+    few, told = probe(hit("a.c"), hit("a.c")), {"command": ["tool", "{{.Query}}", "{{.N}}"]}
+    assert list(warnings([few, probe()], description(search=told), SNAPSHOT, 2)) == [
         "1 files at most where 2 are wanted; a larger candidates may give more"
     ]
-    assert list(warnings([few], description(candidates=2), SNAPSHOT, 2)) == [
-        "1 files at most where 2 are wanted"
-    ]
+    for one in (description(search=told, candidates=2), description()):  # had more, or is not told how much
+        assert list(warnings([few], one, SNAPSHOT, 2)) == ["1 files at most where 2 are wanted"]
 
 
 def test_what_is_right_has_no_warnings() -> None:

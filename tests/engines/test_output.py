@@ -60,7 +60,12 @@ def test_33_no_results_are_no_fault(data: str) -> None:
         ('{"other":[]}', "the output has nothing at parse.results 'hits'; its keys: other"),
         ("Traceback (most recent call last):", "the output is no JSON document .*: 'Traceback"),
         ('{"hits":{"a":1}}', "parse.results 'hits' is no list but {'a': 1}"),
-        ("[1]", "the output has nothing at parse.results 'hits'; its keys: it is no object"),
+        (
+            "[1]",
+            "the output has nothing at parse.results 'hits'; it is a list itself, which an empty parse.res",
+        ),
+        ("1", "the output has nothing at parse.results 'hits'; it is no object"),
+        ('{"p":"x"}\n{"p":"y"}', "no JSON document .*; parse.format jsonl reads a JSON object per line"),
         ("[" * 100_000, "the output is no JSON document"),
         ('{"hits":[{"file":"x"}]}', "none of 1 results has a path at parse.path 'chunk.file'; the first is"),
     ],
