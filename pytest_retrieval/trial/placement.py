@@ -6,7 +6,7 @@ A context is the JSON packet of a tool, or a listing of lines such as ``rank=1 s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -74,17 +74,11 @@ class Context:
 
     def holds(self, value: str) -> bool:
         """Whether the context has ``value`` as a whole: ``a.py`` is not in ``data.py``."""
-        wanted = normalise_path(value)
-        if not wanted:
-            return False
-        pattern = re.compile(_BEFORE + re.escape(wanted) + _AFTER)
-        return any(pattern.search(text) for text in self._texts)
+        return _is_in(self._texts, normalise_path(value), _BEFORE, _AFTER)
 
     def says(self, answer: str) -> bool:
         """Whether the context has ``answer`` as whole words in any case: ``yes`` is not in ``yesterday``."""
-        wanted = trim(answer).lower()
-        pattern = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-        return bool(wanted) and any(pattern.search(text.lower()) for text in self._texts)
+        return _is_in(self._lowered, trim(answer).lower(), r"(?<!\w)", r"(?!\w)")
 
     @property
     def abstained(self) -> bool:
@@ -108,6 +102,24 @@ class Context:
     def _texts(self) -> tuple[str, ...]:
         """The text, and the strings of a packet: a path may follow an escaped line end there."""
         return self.text, *_strings(self._value)
+
+    @cached_property
+    def _lowered(self) -> tuple[str, ...]:
+        return tuple(map(str.lower, self._texts))
+
+
+def _is_in(texts: Iterable[str], wanted: str, before: str, after: str) -> bool:
+    """Whether ``wanted`` stands in one of ``texts`` between what two patterns allow beside it."""
+    if not wanted:
+        return False
+    pattern = re.compile(before + re.escape(wanted) + after)
+    for body in texts:
+        place = body.find(wanted)  # a search for the pattern would try it at every character
+        while place >= 0:
+            if pattern.match(body, place):
+                return True
+            place = body.find(wanted, place + 1)
+    return False
 
 
 def _present(rows: Any) -> Iterator[Mapping[str, Any]]:
