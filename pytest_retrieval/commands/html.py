@@ -6,9 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.report.distinct import same_file
+
+if TYPE_CHECKING:
+    from pytest_retrieval.report.build import Report
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,7 +27,6 @@ def html(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Write the page about a stored report; what the report sums up is computed again from its details."""
     from pytest_retrieval.report.html.page import write_page
     from pytest_retrieval.report.html.place import check_replaceable
-    from pytest_retrieval.report.html.source import stored
 
     source = Path(options.report)
     output = source.with_suffix(".html") if options.output is None else Path(options.output)
@@ -31,8 +34,27 @@ def html(options: argparse.Namespace, rest: Sequence[str]) -> int:
         raise UsageError(f"-o {output}: this is the report itself; name another file")
     check_replaceable(output)
     try:
-        write_page(output, stored(source))
+        write_page(output, _stored(source))
     except ReportError as error:
         raise UsageError(str(error)) from error
     sys.stdout.write(f"{output}\n")
     return 0
+
+
+def _stored(path: Path) -> Report:
+    """The report in a file, summed up anew, with the verdicts that it has."""
+    from pytest_retrieval.report.build import Report
+    from pytest_retrieval.report.document import Document
+    from pytest_retrieval.report.html.source import stored_verdicts
+    from pytest_retrieval.report.merge import merge
+    from pytest_retrieval.report.read import read_report
+    from pytest_retrieval.trial import cwtrial
+    from pytest_retrieval.trial.rescore import rescore
+
+    document = Document(path, "details")
+    verdicts = stored_verdicts(document)
+    if document.members.get("kind") == "trial" or document.members.get("profile") == cwtrial.PROFILE:
+        return rescore(path)
+    report = merge([read_report(path)])
+    (environment,) = report.head["environment"]["reports"] or [{}]
+    return Report({**report.head, "environment": environment}, report.packed).with_gates(verdicts)

@@ -15,6 +15,7 @@ import pytest
 from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.html.page import write_page
 from tests.report.html.pages import HOSTILE, hostile, large, small
+from tests.report.html.test_tasks import trial
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -134,6 +135,17 @@ def test_hostile_words_are_shown_as_text(show: Show) -> None:
     assert "</style>" in panel
     page.fill("#search", "<IMG SRC")
     assert texts(page, "[role=status]") == ["2 of 2 samples"]
+
+
+def test_it_shows_what_agents_claimed(show: Show) -> None:
+    page = show(trial())
+    assert texts(page, "[role=status]") == ["4 of 4 tasks"]
+    page.locator("#list .opener").first.click()
+    panel = page.locator("#list .panel").inner_text()
+    assert "FALSE test-file checks/other_test.py certain" in panel
+    assert "TRUE test-file checks/quota_test.py certain" in panel
+    page.locator("#arm-1-outcome").select_option("error")
+    assert texts(page, "#list .opener") == ["q2"]
 
 
 @pytest.mark.parametrize("width", [390, 1280])

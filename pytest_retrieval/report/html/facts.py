@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_retrieval.gates.verdict import verdict_line
+from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.report.html.figures import plural
 from pytest_retrieval.report.html.markup import Markup, tag
 from pytest_retrieval.report.html.plot import scroller
+from pytest_retrieval.report.html.view import View
 
 _LOST_SHOWN = 50
 _REASONS_SHOWN = 5
 
 
-def subtitle(head: Mapping[str, Any]) -> str:
+def subtitle(head: Mapping[str, Any], view: View) -> str:
     """What was judged, in a line."""
     selection = head["selection"]
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']:,}"
-    what = {"codesearch": "code search", "trial": "agents under context arms"}.get(
-        head["kind"], "files by query"
-    )
-    samples = f"{selection['chosen']:,}{of} samples"
-    return " · ".join([what, samples, plural(len(head["arms"]), "arm"), f"k = {head['limit']}"])
+    count = f"{selection['chosen']:,}{of} {view.noun}s"
+    return " · ".join([view.what, count, plural(len(head["arms"]), "arm"), f"k = {head['limit']}"])
 
 
 def verdicts(head: Mapping[str, Any]) -> Markup | None:
@@ -34,7 +32,8 @@ def verdicts(head: Mapping[str, Any]) -> Markup | None:
     for record in sorted(head["gates"], key=lambda record: order.get(record["status"], 0)):
         _, _, rest = verdict_line(record).partition(" ")
         badge = tag("span", record["status"], class_=f"badge {record['status']}")
-        lines.append(tag("li", badge, " ", rest))
+        further = [tag("li", line) for line in further_lines(record)]
+        lines.append(tag("li", badge, " ", rest, tag("ul", further) if further else None))
     return tag("section", tag("h2", "Gates"), tag("ul", lines, class_="verdicts"), id="gates")
 
 
@@ -52,7 +51,7 @@ def _warnings(head: Mapping[str, Any]) -> Iterator[str]:
     if lost:
         yield f"{lost:,} of {selection['chosen']:,} chosen samples were lost: figures speak of the rest."
     absent, cut = (
-        sum(facts.get(name, 0) for facts in head["snapshots"].values())
+        sum(facts.get(name, 0) for facts in head.get("snapshots", {}).values())
         for name in ("gold_absent", "gold_cut")
     )
     if absent:
@@ -60,7 +59,7 @@ def _warnings(head: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         yield f"{plural(cut, 'gold file')} cut short by the view."
     errors = {
-        label: count for label, arm in head["arms"].items() if (count := arm["groups"]["all"].get("errors"))
+        label: count for label, arm in head["arms"].items() if (count := arm["groups"]["all"]["errors"])
     }
     if errors:
         named = ", ".join(f"{label} {count:,}" for label, count in errors.items())
@@ -71,7 +70,7 @@ def _warnings(head: Mapping[str, Any]) -> Iterator[str]:
 
 def _errors(head: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The most frequent reasons of each arm."""
-    found = []
+    found: list[tuple[str, ...]] = []
     for label, arm in head["arms"].items():
         reasons = arm["groups"]["all"].get("error_reasons", {})
         ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
@@ -91,7 +90,7 @@ def about(head: Mapping[str, Any]) -> Markup:
     ]
     trees = [
         (name, f"{facts.get('source', '')} {facts.get('view', '')}".strip(), facts.get("tree", ""))
-        for name, facts in sorted(head["snapshots"].items())
+        for name, facts in sorted(head.get("snapshots", {}).items())
     ]
     lost = [
         (item["id"], item["why"], item["source"][:12]) for item in head["selection"]["lost"][:_LOST_SHOWN]
@@ -111,7 +110,7 @@ def about(head: Mapping[str, Any]) -> Markup:
     return tag("section", tag("h2", "About this report"), tag("p", written), parts, id="about")
 
 
-def _facts(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Markup | None:
+def _facts(title: str, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Markup | None:
     if not rows:
         return None
     head = tag("tr", [tag("th", name, scope="col") for name in names if name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_retrieval.report.html.figures import difference, measure_name, plural, share
+from pytest_retrieval.report.html.figures import difference, plural, share
 from pytest_retrieval.report.html.markup import Markup, tag
 from pytest_retrieval.report.html.plot import Scale, figure, linear, percent
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
@@ -17,12 +17,15 @@ _WIDTHS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 Comparison = Mapping[str, Any]
 
 
-def forest(paired: Mapping[str, Any], limit: int, preferred: str) -> Markup | None:
-    """One panel per measure, of which a script shows one; None without a pair."""
-    panels = dict(_panels(paired, limit))
+def forest(paired: Mapping[str, Any], names: Mapping[str, str], preferred: Sequence[str]) -> Markup | None:
+    """One panel per measure, of which a script shows one; None without a pair.
+
+    ``names`` says how measures are called; the first of the ``preferred`` that is there is shown first.
+    """
+    panels = dict(_panels(paired, names))
     if not panels:
         return None
-    wanted = [measure_name(measure, limit) for measure in (preferred, "recall@10")]
+    wanted = [names.get(measure) for measure in preferred]
     first = next((name for name in wanted if name in panels), next(iter(panels)))
     choice = tag(
         "label",
@@ -41,14 +44,14 @@ def forest(paired: Mapping[str, Any], limit: int, preferred: str) -> Markup | No
     )
 
 
-def _panels(paired: Mapping[str, Any], limit: int) -> list[tuple[str, dict[str, Comparison]]]:
+def _panels(paired: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[str, dict[str, Comparison]]]:
     """The comparisons by the name of their panel: each measure of all samples, silence per stratum."""
     found: dict[str, dict[str, Comparison]] = {}
     for pair, measures in paired.get("all", {}).items():
         for measure, comparison in measures.items():
-            found.setdefault(measure_name(measure, limit), {})[pair] = comparison
+            found.setdefault(names[measure], {})[pair] = comparison
     for group in NO_GOLD:
-        name = f"{measure_name(SELECTIVE, limit)}, {group.removeprefix('stratum:').replace('_', ' ')}"
+        name = f"{names.get(SELECTIVE, SELECTIVE)}, {group.removeprefix('stratum:').replace('_', ' ')}"
         rows = {pair: found[SELECTIVE] for pair, found in paired.get(group, {}).items() if SELECTIVE in found}
         if rows:
             found[name] = rows

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from array import array
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from pytest_retrieval.report.canonical import encode
+from pytest_retrieval.report.html.packing import Packer
 from pytest_retrieval.report.html.rows import Paths, row
-
-_LEVEL = 9  # zlib
 
 
 class Gathered:
@@ -25,7 +21,6 @@ class Gathered:
     def __init__(self, labels: Sequence[str], limit: int, measure: str) -> None:
         self.labels = labels
         self.limit = limit
-        self.count = 0
         self.explained = False
         self.times = {label: array("d") for label in labels}
         self.repositories: dict[str, dict[str, tuple[float, int]]] = {}
@@ -35,8 +30,7 @@ class Gathered:
         self._reachable = [0.0] * limit
         self._reached = 0
         self._paths = Paths()
-        self._packer = zlib.compressobj(_LEVEL)
-        self._packed: list[bytes] = [self._packer.compress(b'{"samples":[')]
+        self._packer = Packer()
 
     @classmethod
     def of(
@@ -50,9 +44,7 @@ class Gathered:
 
     def add(self, detail: Mapping[str, Any]) -> None:
         """Take in one sample."""
-        separator = b"," if self.count else b""
-        self._packed.append(self._packer.compress(separator + encode(row(detail, self.labels, self._paths))))
-        self.count += 1
+        self._packer.add(row(detail, self.labels, self._paths))
         self.explained = self.explained or "explain" in detail or "codesearch" in detail
         self._add_ceiling(detail)
         for label, answer in detail["arms"].items():
@@ -96,11 +88,8 @@ class Gathered:
         return _running(self._reachable, self._reached)
 
     def packed(self, facts: Mapping[str, Any]) -> str:
-        """All samples with ``facts`` and the table of paths, as Base64 of a zlib stream of JSON; once."""
-        rest = b"".join(b"," + encode(name) + b":" + encode(value) for name, value in facts.items())
-        tail = b"]" + rest + b',"paths":' + encode(self._paths.listed()) + b"}"
-        self._packed += [self._packer.compress(tail), self._packer.flush()]
-        return b64encode(b"".join(self._packed)).decode("ascii")
+        """All samples with ``facts`` and the table of paths, for the page's script; once."""
+        return self._packer.finished({**facts, "paths": self._paths.listed()})
 
 
 def _running(found: Sequence[float], count: int) -> list[float]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_retrieval.measures.names import recall_cuts
-from pytest_retrieval.report.html.costs import Costs
-from pytest_retrieval.report.html.figures import NOT_MEASURED, measure_name, milliseconds, share
+from pytest_retrieval.report.html.figures import NOT_MEASURED, share
 from pytest_retrieval.report.html.markup import Markup, tag
 from pytest_retrieval.report.html.plot import Arms, percent, scroller
 
@@ -19,101 +17,55 @@ Group = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heading, its value and how that is written; ``best`` is 1, -1, or 0 for neither."""
+    """A column: its heading, its value by label and group, and how that is written.
+
+    ``best`` is 1 where more is better, -1 where less is, else 0. ``ends`` gives the interval, where there is
+    one. ``bad`` values, those above zero, are marked. ``ceiling`` is the measure that the ceiling has.
+    """
 
     title: str
     value: Callable[[str, Group], float | None]
     text: Callable[[float], str]
     best: int = 0
-    interval: str | None = None
+    ends: Callable[[Group], tuple[float, float] | None] | None = None
     hint: str = ""
+    bad: bool = False
+    ceiling: str | None = None
 
 
-def leaderboard(head: Mapping[str, Any], costs: Costs, arms: Arms, labels: Sequence[str]) -> Markup:
-    """The table of ``labels`` in their order, and the ceiling below it."""
-    groups = {label: head["arms"][label]["groups"]["all"] for label in labels}
-    columns = [
+def leaderboard(
+    groups: Mapping[str, Group], columns: Iterable[Column], arms: Arms, ceiling: Group | None = None
+) -> Markup:
+    """The table of the arms in the order of ``groups``, and the ceiling below; empty columns are left out."""
+    shown = [
         column
-        for column in _columns(head, costs)
+        for column in columns
         if any(column.value(label, group) is not None for label, group in groups.items())
     ]
-    ceiling = head["ceiling"].get("all", {"n": 0})
-    barred = next((column for column in columns if column.interval), None)  # one drawn interval is enough
+    barred = next((column for column in shown if column.ends), None)  # one drawn interval is enough
     titles = [tag("th", "arm", scope="col", data_sort="text")]
-    for column in columns:
-        titles.append(
-            tag(
-                "th",
-                column.title,
-                scope="col",
-                class_="number",
-                data_sort="number",
-                title=column.hint or None,
-            )
-        )
+    for column in shown:
+        hint = column.hint or None
+        titles.append(tag("th", column.title, scope="col", class_="number", data_sort="number", title=hint))
         if column is barred:
-            titles.append(
-                tag("th", _axis(), scope="col", class_="bars", aria_label=f"{column.title} interval")
-            )
-    body = [_row(label, groups, columns, barred, arms) for label in labels]
-    foot = [_ceiling(ceiling, columns, barred)] if ceiling["n"] else []
+            name = f"{column.title} interval"
+            titles.append(tag("th", _axis(), scope="col", class_="bars", aria_label=name))
+    body = [_row(label, groups, shown, barred, arms) for label in groups]
+    foot = None if ceiling is None else tag("tfoot", _ceiling(ceiling, shown, barred))
     drawn = tag(
         "table",
         tag("caption", "Leaderboard", class_="unseen"),
         tag("thead", tag("tr", titles)),
         tag("tbody", body),
-        tag("tfoot", foot) if foot else None,
+        foot,
         class_="leaderboard sortable",
     )
     return scroller(drawn, "Leaderboard")
 
 
-def _columns(head: Mapping[str, Any], costs: Costs) -> Iterator[Column]:
-    limit = head["limit"]
-
-    def mean(name: str, best: int = 1, interval: str | None = None, hint: str = "") -> Column:
-        return Column(
-            measure_name(name, limit), lambda _, group: group.get(name), share, best, interval, hint
-        )
-
-    yield Column("n", lambda _, group: group["n"], _whole, hint="samples that the arm was asked about")
-    if head["kind"] == "codesearch":
-        for name in ("chunk_recall@5", "chunk_recall@10", "chunk_recall@20", "chunk_mrr@20"):
-            yield mean(name)
-        yield mean(
-            "chunk_zero_miss", -1, hint="share of queries without any answer among 20 files; lower is better"
-        )
-        yield Column("tokens", lambda label, _: costs.tokens.get(label), _whole, -1, hint=costs.tokens_note)
-        yield mean("recall@10", hint="share of the gold files among the first 10")
-    else:
-        for cut in recall_cuts(limit):
-            yield mean(f"recall@{cut}", hint="share of the gold files among the first k")
-        yield mean("mrr@k", hint="1 / rank of the first gold file")
-    yield mean(
-        "hit@k",
-        interval="hit@k",
-        hint="share of samples with a gold file among the first k; 95 % Wilson interval",
-    )
-    for name in head.get("measures", ()):
-        yield mean(name)
-    if any(group.startswith("stratum:") and group.endswith("no_gold") for group in _groups(head)):
-        yield mean(
-            "selective_success",
-            interval="selective_success",
-            hint="gold found, or silence where there is none",
-        )
-    yield mean("abstained", 0, hint="share of samples for which the arm named no file")
-    yield Column(
-        "errors", lambda _, group: group["errors"], _whole, hint="no answer, or declined; counted as misses"
-    )
-    for name in ("p50", "p95"):
-        yield Column(
-            name, lambda label, _, name=name: costs.times.get(label, {}).get(f"{name}_ms"), milliseconds, -1
-        )
-
-
-def _groups(head: Mapping[str, Any]) -> set[str]:
-    return {name for arm in head["arms"].values() for name, group in arm["groups"].items() if group["n"]}
+def whole(value: float) -> str:
+    """A count."""
+    return f"{value:,.0f}"
 
 
 def _row(
@@ -128,10 +80,10 @@ def _row(
     for column in columns:
         value = column.value(label, group)
         best = value is not None and _is_best(column, value, groups)
-        looks = "number best" if best else "number bad" if column.title == "errors" and value else "number"
-        ends = group.get("intervals", {}).get(column.interval, {}) if column.interval else {}
+        looks = "number best" if best else "number bad" if column.bad and value else "number"
+        ends = column.ends(group) if column.ends else None
+        interval = None if ends is None else tag("small", f"[{share(ends[0])}, {share(ends[1])}]")
         shown = NOT_MEASURED if value is None else column.text(value)
-        interval = tag("small", f"[{share(ends['low'])}, {share(ends['high'])}]") if "low" in ends else None
         cells.append(tag("td", shown, interval, class_=looks, data_value=value))
         if column is barred:
             cells.append(tag("td", _bar(value, ends, arms.look(label)), class_="bars"))
@@ -149,12 +101,7 @@ def _is_best(column: Column, value: float, groups: Mapping[str, Group]) -> bool:
 def _ceiling(ceiling: Group, columns: Sequence[Column], barred: Column | None) -> Markup:
     cells = [tag("th", "(ceiling)", scope="row", title="what a perfect ranker could reach")]
     for column in columns:
-        name = column.title
-        value = (
-            ceiling.get(name, ceiling.get("hit@k") if column.interval == "hit@k" else None)
-            if name != "n"
-            else None
-        )
+        value = None if column.ceiling is None else ceiling.get(column.ceiling)
         cells.append(tag("td", "" if value is None else share(value), class_="number"))
         if column is barred:
             cells.append(tag("td", class_="bars"))
@@ -169,25 +116,19 @@ def _axis() -> Markup:
     return tag("svg", names, class_="strip", height=16, role="presentation")
 
 
-def _bar(value: float | None, ends: Mapping[str, Any], look: str) -> Markup:
+def _bar(value: float | None, ends: tuple[float, float] | None, look: str) -> Markup:
     grid = [
         tag("line", x1=percent(at), x2=percent(at), y1=0, y2=_BAR, class_="grid")
         for at in (0.0, 0.25, 0.5, 0.75, 1.0)
     ]
-    if value is None or "low" not in ends:
+    if value is None or ends is None:
         return tag("svg", grid, class_="strip", height=_BAR, aria_hidden="true")
     return tag(
         "svg",
         grid,
-        tag(
-            "line", x1=percent(ends["low"]), x2=percent(ends["high"]), y1=_MIDDLE, y2=_MIDDLE, class_="thick"
-        ),
+        tag("line", x1=percent(ends[0]), x2=percent(ends[1]), y1=_MIDDLE, y2=_MIDDLE, class_="thick"),
         tag("circle", cx=percent(value), cy=_MIDDLE, r=3.5, class_="dot"),
         class_=f"strip {look}",
         height=_BAR,
         aria_hidden="true",
     )
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"

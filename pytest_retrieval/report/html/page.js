@@ -97,6 +97,7 @@
   // hit, miss, error, or null for an arm that was not asked. Without gold, silence is right.
   function outcomeOf(sample, answer) {
     if (!answer) return null;
+    if (answer.outcome) return answer.outcome;
     if (answer.error) return "error";
     if (sample.stratum !== "positive") return answer.abstained ? "hit" : "miss";
     return answer.rank ? "hit" : "miss";
@@ -105,6 +106,7 @@
   function badgeOf(sample, answer, limit) {
     const outcome = outcomeOf(sample, answer);
     if (outcome === null) return ["none", "–", "not asked"];
+    if (answer.outcome) return [outcome, answer.text, answer.words];
     if (outcome === "error") {
       const refused = answer.refused;
       return ["error", refused ? "declined" : "error", (refused ? "declined: " : "error: ") + answer.error];
@@ -121,6 +123,7 @@
     constructor(report, root) {
       this.report = report;
       this.root = root;
+      this.noun = report.kind === "trial" ? "task" : "sample";
       this.samples = report.samples.map((sample, place) => {
         const fields = fieldsOf(sample);
         const paths = [...(sample.gold || []), ...(sample.given || [])].map((n) => report.paths[n]);
@@ -170,7 +173,7 @@
       this.head = make("tr");
       this.body = make("tbody");
       this.table = make("table", { class: "list" },
-        make("caption", { class: "unseen" }, "Samples"), make("thead", {}, this.head), this.body);
+        make("caption", { class: "unseen" }, this.noun === "task" ? "Tasks" : "Samples"), make("thead", {}, this.head), this.body);
       this.columns();
       this.more = make("p", { class: "more" },
         make("button", { type: "button", onclick: () => { this.shown += STEP; this.update(); } }, `Show ${STEP} more`),
@@ -201,7 +204,7 @@
     }
 
     columns() {
-      const names = [["place", "Sample"], ...this.report.arms.map((label, arm) => [String(arm), label])];
+      const names = [["place", this.noun === "task" ? "Task" : "Sample"], ...this.report.arms.map((label, arm) => [String(arm), label])];
       this.head.replaceChildren(...names.map(([name, title]) => {
         const arm = name === "place" ? "" : ` tinted arm-${Number(name) % this.report.colours}`;
         const th = make("th", { scope: "col", "data-name": name, class: "column" + arm });
@@ -237,7 +240,8 @@
     value(sample, name) {
       if (name === "place" || name === "repo") return sample[name];
       if (name === "spread") {
-        const values = sample.arms.filter(Boolean).map((answer) => (answer.rank ? 1 / answer.rank : 0));
+        const values = sample.arms.filter(Boolean).map((answer) =>
+          answer.rank ? 1 / answer.rank : Number(outcomeOf(sample, answer) === "hit"));
         return values.length ? Math.max(...values) - Math.min(...values) : 0;
       }
       const outcome = sample.outcomes[name];
@@ -257,7 +261,7 @@
       this.sorting.querySelector("select").value = `${name} ${direction}`;
       const shown = found.slice(0, this.shown);
       const rest = shown.length < found.length ? `; the first ${shown.length} are shown` : "";
-      this.status.textContent = `${found.length.toLocaleString("en")} of ${plural(this.samples.length, "sample")}${rest}`;
+      this.status.textContent = `${found.length.toLocaleString("en")} of ${plural(this.samples.length, this.noun)}${rest}`;
       this.body.replaceChildren(...shown.flatMap((sample) => this.rows(sample)));
       this.more.hidden = shown.length === found.length;
     }
@@ -266,7 +270,7 @@
       const open = this.open.has(sample.place);
       const button = make("button", { type: "button", class: "opener", "aria-expanded": String(open),
         id: `open-${sample.place + 1}` }, sample.title);
-      const facts = [sample.repo, sample.task, sample.stratum === "positive" ? null : sample.stratum.replaceAll("_", " "),
+      const facts = [sample.repo, sample.task, ["positive", "task"].includes(sample.stratum) ? null : sample.stratum.replaceAll("_", " "),
         sample.difficulty].filter(Boolean).join(" · ");
       const row = make("tr", { class: "sample" + (open ? " open" : "") },
         make("th", { scope: "row" }, button, make("span", { class: "about" }, facts)),
@@ -329,7 +333,12 @@
     gold(sample) {
       const facts = new Map(sample.facts || []);
       const section = make("section", {}, make("h4", {}, "Gold"));
-      if (!sample.gold) {
+      if (sample.truth) {
+        section.append(make("dl", { class: "query" }, sample.truth.map(([kind, values]) =>
+          [make("dt", {}, kind), make("dd", {}, values.length ? values.join("\n") : "none")])));
+      } else if (this.report.kind === "trial") {
+        section.append(make("p", {}, sample.control ? "A control: nothing is true of it." : "None: claims are not judged."));
+      } else if (!sample.gold) {
         section.append(make("p", {}, "None: silence is right."));
       } else {
         section.append(make("ul", { class: "golds" }, sample.gold.map((path) => {
@@ -369,6 +378,10 @@
         make("span", { class: "outcome " + look }, text));
       const box = make("section", { class: `answer tinted arm-${arm % this.report.colours}` }, head, make("p", { class: "note" }, words));
       if (!answer) return box;
+      if (answer.runs) {
+        box.append(...this.runs(answer));
+        return box;
+      }
       const gold = sample.gold || [];
       const missed = answer.error ? [] : gold.filter((path) => !answer.ranked.includes(path));
       if (missed.length) box.append(make("ul", { class: "missed" }, missed.map((path) =>
@@ -392,6 +405,26 @@
         ...Object.entries(answer.measures).map(([name, value]) => `${name} ${value}`)].filter(Boolean);
       box.append(make("p", { class: "note" }, facts.join(" · ")));
       return box;
+    }
+
+    // What an agent said: its claims with their verdicts, and the beginning of its reply.
+    runs(answer) {
+      const context = [answer.context_bytes ? `context of ${size(answer.context_bytes)}` : null,
+        answer.context_truncated ? "cut" : null, answer.context_state, answer.context_error].filter(Boolean);
+      return [context.length ? make("p", { class: "note" }, context.join(" · ")) : null, ...answer.runs.map((run, place) => {
+        const facts = [answer.runs.length > 1 ? `run ${place + 1}` : null, run.error, run.score_error,
+          typeof run.wall_ms === "number" ? `${(run.wall_ms / 1000).toFixed(1)} s` : null,
+          run.tokens && typeof run.tokens === "object"
+            ? "tokens: " + Object.entries(run.tokens).map(([name, count]) => `${name} ${count.toLocaleString("en")}`).join(", ") : null,
+          run.attempts ? `${run.attempts} attempts` : null, run.reused_from ? "reused" : null].filter(Boolean);
+        const claims = run.claims.map((claim) => make("li", {},
+          make("span", { class: "verdict " + String(claim.verdict).toLowerCase() }, claim.verdict), ` ${claim.kind} `,
+          make("code", {}, String(claim.value)), ` ${claim.confidence}`, claim.evidence ? `; evidence: ${claim.evidence}` : null));
+        const reply = run.reply ? make("details", {}, make("summary", {}, run.cut ? "The reply's beginning" : "The reply"),
+          make("p", { class: "query text" }, run.reply)) : null;
+        return make("div", { class: "run" }, make("p", { class: "note" }, facts.join(" · ")),
+          claims.length ? make("ul", { class: "claims" }, claims) : null, reply);
+      })].filter(Boolean);
     }
 
     why(sample, answer, path) {

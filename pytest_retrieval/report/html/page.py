@@ -17,17 +17,11 @@ from typing import Any
 from pytest_retrieval import __version__
 from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.html import facts
-from pytest_retrieval.report.html.costs import Costs, costs_of
-from pytest_retrieval.report.html.curve import recall_curve
-from pytest_retrieval.report.html.figures import measure_name, milliseconds, primary_measure
-from pytest_retrieval.report.html.forest import forest
-from pytest_retrieval.report.html.gathering import Gathered
-from pytest_retrieval.report.html.heatmap import heat_map
-from pytest_retrieval.report.html.latency import latency_chart
-from pytest_retrieval.report.html.leaderboard import leaderboard
 from pytest_retrieval.report.html.markup import Child, Markup, join, tag
-from pytest_retrieval.report.html.plot import COLOURS, Arms
-from pytest_retrieval.report.html.tradeoff import Point, tradeoff
+from pytest_retrieval.report.html.plot import COLOURS
+from pytest_retrieval.report.html.rankings import rankings
+from pytest_retrieval.report.html.tasks import tasks
+from pytest_retrieval.report.html.view import View
 from pytest_retrieval.report.write import write_report
 
 
@@ -38,111 +32,44 @@ def write_page(path: Path, report: Report) -> None:
 
 def page(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     """The page about a report, in pieces, without a line end; the same for the same report."""
-    measure = primary_measure(head)
+    view = (tasks if head["kind"] == "trial" else rankings)(head, details)
     labels = sorted(head["arms"])
-    gathered = Gathered.of(details, labels, head["limit"], measure)
-    body = _body(head, gathered, measure)
-    data = gathered.packed(
-        {
-            "arms": labels,
-            "colours": COLOURS,
-            "explained": gathered.explained,
-            "kind": head["kind"],
-            "limit": head["limit"],
-        }
-    )
+    data = view.data({"arms": labels, "colours": COLOURS, "kind": head["kind"], "limit": head["limit"]})
     style, script = _asset("page.css"), _asset("page.js")
     text = Template(_asset("template.html")).substitute(
         policy=_policy(style, script),
         version=__version__,
-        title=tag("title", f"Retrieval report: {facts.subtitle(head)}"),
+        title=tag("title", f"Retrieval report: {facts.subtitle(head, view)}"),
         style=style,
-        body=body,
+        body=_body(head, view),
         data=data,
         script=script,
     )
     yield text.encode("utf-8", "replace")
 
 
-def _body(head: Mapping[str, Any], gathered: Gathered, measure: str) -> Markup:
-    arms = Arms(gathered.labels)
-    labels = sorted(
-        head["arms"], key=lambda label: (-head["arms"][label]["groups"]["all"].get(measure, -1), label)
-    )
-    costs = costs_of(head)
-    name = measure_name(measure, head["limit"])
-    tradeoffs = [chart for chart in _tradeoffs(head, costs, arms, labels, measure) if chart]
-    charts = [
-        recall_curve(gathered, arms, labels, wide=len(tradeoffs) != 1),
-        *tradeoffs,
-        forest(head["paired"], head["limit"], measure),
-        heat_map(gathered.repositories, name, arms, labels),
-        latency_chart(gathered.times, arms, labels, _contended(head)),
+def _body(head: Mapping[str, Any], view: View) -> Markup:
+    charts = [chart for chart in view.charts if chart]
+    sections = [
+        facts.verdicts(head),
+        _section("leaderboard", "Leaderboard", view.board),
+        _section("charts", "Charts", tag("div", charts, class_="charts")) if charts else None,
+        _section("samples", f"{view.noun.capitalize()}s", _list()),
+        facts.about(head),
     ]
-    top = tag(
-        "header",
-        tag("h1", "Retrieval report"),
-        tag("p", facts.subtitle(head), class_="subtitle"),
-        tag(
-            "nav", [tag("a", text, href=f"#{place}") for place, text in _places(head)], aria_label="Sections"
-        ),
-    )
-    return join(
-        [
-            top,
-            tag(
-                "main",
-                facts.warnings(head),
-                facts.verdicts(head),
-                _section("leaderboard", "Leaderboard", leaderboard(head, costs, arms, labels)),
-                _section("charts", "Charts", tag("div", charts, class_="charts")),
-                _section("samples", "Samples", _list()),
-                facts.about(head),
-            ),
-        ]
-    )
-
-
-def _places(head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if head["gates"]:
-        yield "gates", "Gates"
-    yield from (
+    links = [
+        ("gates", "Gates") if head["gates"] else None,
         ("leaderboard", "Leaderboard"),
-        ("charts", "Charts"),
-        ("samples", "Samples"),
+        ("charts", "Charts") if charts else None,
+        ("samples", f"{view.noun.capitalize()}s"),
         ("about", "About"),
-    )
-
-
-def _tradeoffs(
-    head: Mapping[str, Any], costs: Costs, arms: Arms, labels: list[str], measure: str
-) -> Iterator[Markup | None]:
-    """Quality against time and, where an arm tells tokens, against tokens."""
-    quality = {
-        label: found
-        for label in labels
-        if (found := head["arms"][label]["groups"]["all"].get(measure)) is not None
-    }
-    name = measure_name(measure, head["limit"])
-    beaten = "Hollow: another arm is no worse in both and better in one."
-    p95 = {label: times["p95_ms"] for label, times in costs.times.items() if times.get("p95_ms")}
-    for title, cost, shown, note in (
-        ("Quality against latency", p95, milliseconds, f"{name} and the 95th percentile of query times."),
-        (
-            "Quality against tokens",
-            costs.tokens,
-            lambda value: f"{value:,.0f}",
-            f"{name} and {costs.tokens_note}.",
-        ),
-    ):
-        points = {label: Point(cost[label], found) for label, found in quality.items() if cost.get(label)}
-        missing = [label for label in quality if label not in points]
-        left_out = f" Not measured: {', '.join(missing)}." if missing else ""
-        yield tradeoff(title, points, arms, quality=name, cost=shown, note=f"{note} {beaten}{left_out}")
-
-
-def _contended(head: Mapping[str, Any]) -> str:
-    return " Several workers shared the machine." if head["environment"].get("contended") else ""
+    ]
+    top = [
+        tag("h1", "Retrieval report"),
+        tag("p", facts.subtitle(head, view), class_="subtitle"),
+        tag("nav", [tag("a", link[1], href=f"#{link[0]}") for link in links if link], aria_label="Sections"),
+    ]
+    return join([tag("header", top), tag("main", facts.warnings(head), sections)])
 
 
 def _section(name: str, title: str, *content: Child) -> Markup:

@@ -1,13 +1,13 @@
-"""A stored report as the page needs it: summed up anew, with the verdicts that were stored."""
+"""The verdicts of a stored report, as its page needs them."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pytest_retrieval.report.build import Report
+from pytest_retrieval.errors import ReportError
+from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.report.document import Document
-from pytest_retrieval.report.merge import merge
-from pytest_retrieval.report.read import read_report
 from pytest_retrieval.report.shapes import any_number, count, list_of, one_of, record, text
 from pytest_retrieval.report.stored import require
 
@@ -16,26 +16,26 @@ _verdicts = list_of(
         {
             "gate": text,
             "status": one_of("passed", "failed", "undecided", "undecidable"),
-            "expected": text,
             "n": count,
             "chosen": count,
             "of": count,
         },
-        {"got": any_number, "reason": text},
+        {"got": any_number, "reason": text, "label": text},
     )
 )
 
 
-def stored(path: Path) -> Report:
-    """The report in the file ``path``.
+def stored_verdicts(document: Document) -> Sequence[Mapping[str, Any]]:
+    """The verdicts that a report has, each of which can be told in words.
 
     Raises:
-        ReportError: it is none, or one of its fields is not what it must be.
+        ReportError: one of them is none.
     """
-    report = merge([read_report(path)])
-    document = Document(path, "details")
-    verdicts = document.members.get("gates", [])
+    verdicts: Sequence[Mapping[str, Any]] = document.members.get("gates", [])
     require(document, verdicts, _verdicts, place="gates")
-    environments = report.head["environment"]["reports"]
-    own = environments[0] if len(environments) == 1 else report.head["environment"]
-    return Report({**report.head, "environment": own}, report.packed).with_gates(verdicts)
+    for place, verdict in enumerate(verdicts):
+        try:
+            _ = verdict_line(verdict), list(further_lines(verdict))
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise ReportError(f"{document.path}: gates[{place}]: is no verdict of a gate") from None
+    return verdicts

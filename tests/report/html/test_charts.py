@@ -103,14 +103,14 @@ def test_a_difference_is_clear_where_the_interval_over_clusters_leaves_out_zero(
 
 
 def test_the_forest_says_its_numbers_and_its_unit() -> None:
-    drawn = forest({"all": {"a - b": {"recall@10": COMPARISON}}}, 20, "recall@10")
+    drawn = forest({"all": {"a - b": {"recall@10": COMPARISON}}}, {"recall@10": "R"}, ("recall@10",))
     assert drawn is not None
     page = Page(drawn)
     assert not page.faults
     assert "+0.100 [−0.050, +0.250]" in page.text  # noqa: RUF001
     assert "9 / 4 / 27" in page.text
     assert "Unit: repository (6 repositories). Fewer than ten" in page.text
-    assert forest({}, 20, "recall@10") is None
+    assert forest({}, {}, ("recall@10",)) is None
 
 
 def test_the_map_sums_up_repositories_beyond_the_first() -> None:
