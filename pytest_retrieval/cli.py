@@ -15,6 +15,7 @@ from pytest_retrieval.commands import (
     export,
     gate,
     html,
+    init,
     run,
     scoreboard,
     snapshot,
@@ -28,6 +29,7 @@ from pytest_retrieval.errors import RetrievalError, UsageError
 USAGE = 2
 # In the order in which the help lists them.
 COMMANDS = (
+    init,
     run,
     snapshot,
     summarize,

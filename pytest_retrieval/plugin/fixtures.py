@@ -62,6 +62,10 @@ def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Cal
             bench.void = request.session.shouldfail = str(error)
             pytest.fail(str(error), pytrace=False)
         request.node.stash[OUTCOME] = outcome
+        if getattr(request.config.option, "xmlpath", None):  # of --junitxml, which workers are told, too
+            from pytest_retrieval.plugin.publishing import item_properties
+
+            request.node.user_properties.extend(item_properties(outcome.detail))
         if outcome.faults and bench.settings.tolerance is None:
             pytest.fail("\n".join(map(printable, outcome.failures())), pytrace=False)
         return outcome

@@ -168,6 +168,14 @@ OPTIONS = (
         many=True,
     ),
     Option(
+        "no-github",
+        "Write nothing for GitHub: by default a run appends a summary to the file that GITHUB_STEP_SUMMARY "
+        "names, and annotates failed gates where GITHUB_ACTIONS is true.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
         "store",
         "Where texts and their statistics are kept between runs; none to go without. Default: "
         "pytest-retrieval in the user's cache directory.",

@@ -103,6 +103,7 @@ class Role:
         """
         from pytest_retrieval.plugin.gatherings import Gatherings
         from pytest_retrieval.plugin.places import find_places
+        from pytest_retrieval.plugin.publishing import Publishing
         from pytest_retrieval.snapshots.scratch import sweep
 
         try:
@@ -120,6 +121,7 @@ class Role:
         self._plan = plan
         self.gathering = Gatherings(harvests, self.bench.settings)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
+        self.config.pluginmanager.register(Publishing(self.config, harvests), "retrieval-publishing")
         self.bench.expect(plan)
 
     def loads(self, nodeids: Sequence[str]) -> list[Load] | None:

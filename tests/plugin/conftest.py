@@ -18,7 +18,8 @@ def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", str(support.ROOT))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name in ("XDG_CACHE_HOME", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
     made = support.Bench(pytester)
     support.write_release(made.path / "release")
     made.write("test_suite.py", support.SUITE)

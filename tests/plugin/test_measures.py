@@ -6,6 +6,8 @@ import pytest
 
 from tests.plugin.support import ECHO, FFT, HULL, LEAK, MAIN, RANKS, SVD, Bench
 
+pytest_plugins = ["pytester"]
+
 OWN = """
 def wasted(ranked, gold):
     return sum(path not in gold for path in ranked)

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
+from html import escape
 from typing import Any
 
-from pytest_retrieval.gates.verdict import verdict_line
+from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.report.table import printable
 
-MAX_BYTES = 60_000  # a job's summary of over 1 MiB is dropped whole, and several steps may write one
+MAX_BYTES = (
+    60_000  # a job's summary of over 1 MiB is dropped whole, a comment of over 65,536 characters refused
+)
+LEAST_BYTES = 300  # under which nothing is worth saying
 _MARKS = {"passed": "✅", "failed": "❌", "undecidable": "❌", "undecided": "⚠️"}
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /.-:,;=()+%'")
-_LONGEST = 120  # characters of a text that are shown
+_LONGEST, _VERDICT = 120, 400  # characters of a text that are shown, and of a verdict
 _SAMPLES = 20  # those that were found last
 _NOT_MEASURED = "-"
 
@@ -34,10 +38,20 @@ def summary(
     return _cut(lines, limit)
 
 
-def code(text: str) -> str:
+def fails(gate: Mapping[str, Any]) -> bool:
+    """Whether the verdict makes its run fail."""
+    return bool(gate.get("fails", gate["status"] in ("failed", "undecidable")))
+
+
+def preformatted(lines: Iterable[str], limit: int = MAX_BYTES) -> str:
+    """Lines for a terminal as Markdown that leaves them as they are, of at most ``limit`` bytes."""
+    return _cut(["<pre>", *(escape(line) or "&nbsp;" for line in lines), "</pre>"], limit)
+
+
+def code(text: str, longest: int = _LONGEST) -> str:
     """``text`` as it is, on one line, whatever it holds."""
     shown = printable(text)
-    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    shown = shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
     safe = (character if character in _PLAIN else f"&#{ord(character)};" for character in shown)
     return f"<code>{''.join(safe)}</code>"
 
@@ -45,7 +59,7 @@ def code(text: str) -> str:
 def _title(head: Mapping[str, Any]) -> Iterator[str]:
     selection = head["selection"]
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
-    failed = sum(gate["status"] in ("failed", "undecidable") for gate in head["gates"])
+    failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
     yield f"### Retrieval: {selection['chosen']}{of} samples, {len(head['arms'])} arms{verdict}"
     if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
@@ -75,7 +89,8 @@ def _arms(head: Mapping[str, Any]) -> Iterator[str]:
 def _verdicts(head: Mapping[str, Any]) -> Iterator[str]:
     for gate in head["gates"]:
         status, _, rest = verdict_line(gate).partition(" ")
-        yield f"- {_MARKS.get(gate['status'], '')} {status.lower()} {code(rest)}"
+        yield f"- {_MARKS.get(gate['status'], '')} {status.lower()} {code(rest, _VERDICT)}"
+        yield from (f"  - {code(line)}" for line in further_lines(gate))
 
 
 def _worst(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -140,6 +155,9 @@ def _cut(lines: Sequence[str], limit: int) -> str:
     while kept < len(lines) and sizes[kept] <= room:
         room -= sizes[kept]
         kept += 1
-    closing = ["</details>", ""] if "<details>" in "".join(lines[:kept]) else []
+    said = "".join(lines[:kept])
+    closing = [
+        f"</{name}>" for name in ("details", "pre") if f"<{name}>" in said and f"</{name}>" not in said
+    ]
     rest = [*closing, "", f"{len(lines) - kept} more lines; the report has everything."]
     return "".join(f"{line}\n" for line in (*lines[:kept], *rest))

@@ -1,0 +1,1 @@
+"""What ``pytest-retrieval init`` puts into a repository."""
