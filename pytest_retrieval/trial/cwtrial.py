@@ -22,6 +22,7 @@ from pytest_retrieval.trial.summary import RATES
 
 PROFILE = "corvint-cw-trial/0"
 ARMS = ("none", "grep", "corvint", "aider")
+ACCESS = ("read-only", "none")
 
 _HEAD = (
     *(
@@ -111,9 +112,11 @@ def _entry(found: Mapping[str, Any]) -> dict[str, Any]:
 def chunks(report: Report) -> Iterator[bytes]:
     """The bytes of ``report`` in the original's profile, in pieces, without a line end.
 
-    Raises ReportError for repeated invocations and for arms that it does not know.
+    Raises ReportError for repeated invocations, and for an access mode and arms that it does not know.
     """
     head = report.head
+    if head["access"] not in ACCESS:
+        raise ReportError(f"{PROFILE} has no access mode {head['access']!r}: it knows {', '.join(ACCESS)}")
     if head["repeats"] > 1:
         raise ReportError(f"{PROFILE} knows one invocation per task and arm, and this report repeats them")
     if unknown := sorted(head["arms"].keys() - set(ARMS)):

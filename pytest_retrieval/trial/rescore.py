@@ -10,6 +10,7 @@ from pytest_retrieval.report.build import Report
 from pytest_retrieval.snapshots.program import Git, git_directory
 from pytest_retrieval.trial.document import build
 from pytest_retrieval.trial.manifest import load_manifest
+from pytest_retrieval.trial.prices import load_prices
 from pytest_retrieval.trial.reading import read_trial
 from pytest_retrieval.trial.stored import StoredTrial
 from pytest_retrieval.trial.values import PATH_KINDS, normalise
@@ -17,19 +18,25 @@ from pytest_retrieval.trial.values import PATH_KINDS, normalise
 _JUDGED = ("arms", "paired", "selection")  # what gates read
 
 
-def rescore(report: Path, *, tasks: Path | None = None, history: Path | None = None) -> Report:
+def rescore(
+    report: Path, *, tasks: Path | None = None, history: Path | None = None, prices: Path | None = None
+) -> Report:
     """The report in the file ``report``, with every derived member built anew.
 
     ``tasks``, a run manifest, gives the subjects that the report lacks. ``history``, a Git repository, tells
-    which gold exists at the base commits that it has, where nobody looked. What a run recorded is never
-    overwritten. Verdicts of gates are kept as long as what they speak of is the same. Raises ReportError,
-    SampleError and SnapshotError, one line each, for files that cannot be read.
+    which gold exists at the base commits that it has, where nobody looked. ``prices``, a file, says what the
+    tokens of the report's model cost. What a run recorded is never overwritten. Verdicts of gates are kept as
+    long as what they speak of is the same. Raises ReportError, SampleError, SnapshotError and UsageError, one
+    line each, for files that cannot be read.
     """
     stored = read_trial(report)
     subjects = {} if tasks is None else {task.id: task.subject for task in load_manifest(tasks).tasks}
     git = None if history is None else Git(git_directory(history))
     details = (_looked_at(_with_subject(detail, subjects), git) for detail in stored.details())
-    rebuilt = build(stored.header, details)
+    header = dict(stored.header)
+    if prices is not None:
+        header["prices"] = load_prices(prices).of(header.get("model", "")).facts()
+    rebuilt = build(header, details)
     return rebuilt if _same_figures(stored, rebuilt) else rebuilt.with_gates([])
 
 

@@ -215,13 +215,16 @@ def _unstable(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
 
 
 def _tokens(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
+    unseen = []
     for label, arm in report["arms"].items():
         found = arm["groups"]["all"]["tokens_observed"]
         if found["records"]:
             sums = ", ".join(f"{key} {number_text(value)}" for key, value in found["sums"].items())
             yield Piece(f"{mark}tokens: {label}: {sums} (in {found['records']} of {found['of']} invocations)")
         elif found["of"]:
-            yield Piece(f"tokens: {label}: {NOT_OBSERVED}")
+            unseen.append(label)
+    if unseen:
+        yield Piece(f"tokens: {', '.join(unseen)}: {NOT_OBSERVED}")
 
 
 def _money(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:

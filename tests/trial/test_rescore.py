@@ -220,6 +220,8 @@ def test_the_original_knows_no_repetitions_and_no_other_arms() -> None:
         list(cwtrial.chunks(built([task(0, {"grep": entry("", run(), run())})], repeats=2)))
     with pytest.raises(ReportError, match="no arm 'bm25'"):
         list(cwtrial.chunks(built([task(0, {"bm25": entry("")})])))
+    with pytest.raises(ReportError, match="no access mode 'tools'"):
+        list(cwtrial.chunks(built([task(0)], access="tools")))
 
 
 @pytest.mark.parametrize(
@@ -270,6 +272,16 @@ def test_gold_is_looked_up_in_a_history(tmp_path: Path) -> None:
     assert "gold_checked" not in found[1]
     assert "gold_at_base" not in found[2]  # what a run recorded is never overwritten
     assert found[0]["arms"]["grep"]["runs"][0]["metrics"]["success_retrievable"] == 1
+
+
+def test_prices_may_come_later(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    prices = tmp_path / "prices.toml"
+    prices.write_text('currency = "USD"\n[models."*"]\ninput_tokens = 10\n', encoding="utf-8")
+    report = rescore(path, prices=prices)
+    assert report.head["arms"]["grep"]["groups"]["all"]["money"] == 0.009  # 900 tokens at 10 a million
+    write_report(path, report.chunks())
+    assert output(path) == path.read_bytes()
 
 
 def test_what_is_read_goes_straight_back(tmp_path: Path) -> None:

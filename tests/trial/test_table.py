@@ -79,7 +79,7 @@ def test_pairs_controls_errors_tokens_and_money() -> None:
     assert "controls: grep: 1 failed in 1\n" in said
     assert "controls: slow: 0 failed in 0, 1 erred" in said
     assert "errors: slow: 7 (timed out after 5 s: 6; gone: 1)" in said
-    assert "tokens: none: NOT_OBSERVED" in said
+    assert "tokens: none, slow: NOT_OBSERVED" in said
     assert "tokens: grep: input_tokens 5400 (in 6 of 6 invocations)" in said
     assert "money: grep: 0.0108 USD, 0.0018 per task, 0.0036 per success (in 6 of 6 invocations)" in said
     assert said.endswith("report: trial.json")
