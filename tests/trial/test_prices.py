@@ -79,3 +79,13 @@ def test_a_model_without_prices_and_no_file(tmp_path: Path) -> None:
         loaded(tmp_path).of("big1")
     with pytest.raises(UsageError, match="cannot read"):
         load_prices(tmp_path / "none.toml")
+
+
+def test_the_example_of_the_readme(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    examples = [block.partition("```")[0] for block in readme.split("```toml\n")[1:]]
+    (example,) = [block for block in examples if block.startswith("currency")]
+    prices = loaded(tmp_path, example).of("big-1")
+    # 60 fresh input tokens at 1.25, 40 cached at 0.125 and 10 of output at 10, a million times each.
+    tokens = {"input_tokens": 100e6, "cached_input_tokens": 40e6, "output_tokens": 10e6}
+    assert prices.cost(tokens) == 75 + 5 + 100
