@@ -58,7 +58,7 @@ class Publishing:
                     terminalreporter.write_line(f"{SUMMARY}: {trouble}", yellow=True)
         if os.environ.get(ACTIONS) == "true":
             gates = [gate for harvest in self._harvests for gate in (harvest.summary or {}).get("gates", ())]
-            for line in annotations(gates):
+            for line in workflow_commands(gates):
                 terminalreporter.write_line(line)
 
     def _suite_properties(self) -> Iterator[tuple[str, str]]:
@@ -85,7 +85,7 @@ def item_properties(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def annotations(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def workflow_commands(gates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Workflow commands for gates that failed, as errors, and for undecided ones, as warnings."""
     failed = [gate for gate in gates if fails(gate)]
     undecided = [gate for gate in gates if gate["status"] == "undecided" and not fails(gate)]

@@ -74,7 +74,8 @@ def test_a_pair_is_compared_in_them(bench: Bench) -> None:
 def test_a_measure_of_ones_own(bench: Bench) -> None:
     with (bench.path / "conftest.py").open("a", encoding="utf-8") as conftest:
         conftest.write(OWN)
-    assert bench.run(*MAIN, "--retrieval-measures=wasted").ret == 0
+    assert bench.run(*MAIN, "--gate=alphabet: wasted <= 10").ret == 0  # a gate asks for what it names
+    assert bench.report()["measures"] == ["wasted@k"]
     judged = bench.judged()
     assert judged[LEAK]["metrics"]["alphabet"]["wasted@k"] == 3.0
     assert (

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_retrieval.plugin.publishing import annotations
+from pytest_retrieval.plugin.publishing import workflow_commands
 from tests.plugin.support import ITEMS, MAIN, SVD, Bench
 
 pytest_plugins = ["pytester"]
@@ -77,19 +77,19 @@ def test_failed_gates_are_annotated(
 
 def test_annotations_are_escaped_and_bounded() -> None:
     gate = {**GATE, "gate": "a: b@k >= 0.9", "reason": "50%\r\n::warning::x"}
-    (line,) = annotations([{**gate, "status": "undecidable"}])
+    (line,) = workflow_commands([{**gate, "status": "undecidable"}])
     assert "\n" not in line
     assert line.startswith("::error title=Retrieval gate::UNDECIDABLE a: b@k >= 0.9: 50%25\\r\\n::warning::x")
-    lines = list(annotations([{**GATE, "gate": f"arm{n}: mrr@k >= 0.9"} for n in range(12)]))
+    lines = list(workflow_commands([{**GATE, "gate": f"arm{n}: mrr@k >= 0.9"} for n in range(12)]))
     assert len(lines) == 10
     assert lines[-1] == "::error title=Retrieval gate::3 more gates; the report has them all"
 
 
 def test_undecided_gates_are_warnings() -> None:
     undecided = {**GATE, "gate": "a: b@k >= 0.9", "status": "undecided", "fails": False}
-    assert [line.split(" ")[0] for line in annotations([undecided])] == ["::warning"]
-    assert [line.split(" ")[0] for line in annotations([{**undecided, "fails": True}])] == ["::error"]
-    assert list(annotations([{**undecided, "status": "passed"}])) == []
+    assert [line.split(" ")[0] for line in workflow_commands([undecided])] == ["::warning"]
+    assert [line.split(" ")[0] for line in workflow_commands([{**undecided, "fails": True}])] == ["::error"]
+    assert list(workflow_commands([{**undecided, "status": "passed"}])) == []
 
 
 @pytest.mark.parametrize("how", [(), ("-n2",)])
