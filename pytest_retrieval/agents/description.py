@@ -64,12 +64,14 @@ class Events:
     """How the lines of standard output are read, each a JSON object of its own.
 
     The last of the ``messages`` is the reply where no better one is given; ``tool_calls`` are counted, and
-    what they take is a command; the last ``usage`` holds the tokens.
+    what they take is a command; the last ``usage`` holds the tokens; the last of the ``errors`` says why an
+    invocation failed.
     """
 
     messages: tuple[Rule, ...] = ()
     tool_calls: tuple[Rule, ...] = ()
     usage: tuple[Rule, ...] = ()
+    errors: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,12 @@ from pytest_retrieval.agents.description import Events, Rule
 from pytest_retrieval.engines.fields import Fields, Notes
 
 #: What each kind of rule takes, by its key; ``(key, required)``.
-_TAKEN = {"message": ("text", True), "tool_call": ("command", False), "usage": ("tokens", True)}
+_TAKEN = {
+    "message": ("text", True),
+    "tool_call": ("command", False),
+    "usage": ("tokens", True),
+    "error": ("text", True),
+}
 
 
 def read_events(top: Fields, notes: Notes) -> Events | None:
@@ -17,8 +22,7 @@ def read_events(top: Fields, notes: Notes) -> Events | None:
     fields = top.child("events", tuple(_TAKEN))
     if fields is None:
         return None
-    messages, tool_calls, usage = (_rules(fields, kind, notes) for kind in _TAKEN)
-    return Events(messages, tool_calls, usage)
+    return Events(*(_rules(fields, kind, notes) for kind in _TAKEN))
 
 
 def _rules(events: Fields, kind: str, notes: Notes) -> tuple[Rule, ...]:

@@ -27,22 +27,25 @@ class Observed:
     tokens: Tokens | None = None
     tool_calls: int | None = None
     commands: tuple[str, ...] = ()
+    error: str | None = None
 
 
 def read_stream(data: bytes, events: Events) -> Observed:
     """What the lines of ``data`` say; a line that is no JSON object is ignored."""
-    message, tokens, calls = None, None, 0
+    message, error, tokens, calls = None, None, None, 0
     commands: list[str] = []
     for event in _events(data):
         for text in _taken(event, events.messages):
             message = text if isinstance(text, str) else message
+        for text in _taken(event, events.errors):
+            error = text if isinstance(text, str) else error
         for used in _taken(event, events.usage):
             tokens = _usage(used) if isinstance(used, dict) and used else tokens
         for command in _taken(event, events.tool_calls):
             calls += 1
             if isinstance(command, str) and command and len(commands) < COMMANDS:
                 commands.append(truncate(command, COMMAND_BYTES)[0])
-    return Observed(message, tokens, calls if events.tool_calls else None, tuple(commands))
+    return Observed(message, tokens, calls if events.tool_calls else None, tuple(commands), error)
 
 
 def _events(data: bytes) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,8 @@ class Observation:
     """What an invocation that ended by itself left: facts, none of them judged.
 
     ``exit_code`` is -1 where a signal ended it. ``tokens`` and ``tool_calls`` are None where nothing told
-    them. ``limited`` says that it failed and named a rate limit; ``said`` is the last of its diagnostics.
+    them. ``limited`` says that it failed and named a rate limit; ``said`` is the last that it told of a
+    failure, in its events or its diagnostics.
     """
 
     reply: str
@@ -57,7 +58,7 @@ def observation(done: Completed, description: AgentDescription, place: Path) -> 
         reply_truncated=cut and written is None,
         stdout_truncated=cut,
         limited=_is_limited(done, description),
-        said=_last_words(done.stderr),
+        said=_last_words(seen.error or done.stderr.decode("utf-8", "replace")),
     )
 
 
@@ -79,8 +80,8 @@ def _reply_file(place: Path) -> bytes | None:
     return None
 
 
-def _last_words(diagnostics: bytes) -> str:
+def _last_words(diagnostics: str) -> str:
     """The last line that is not blank, made printable and not too long."""
-    lines = diagnostics.decode("utf-8", "replace").strip().splitlines()
+    lines = diagnostics.strip().splitlines()
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in lines[-1]) if lines else ""
     return shown[:_SHOWN]

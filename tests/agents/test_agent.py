@@ -158,6 +158,8 @@ def test_the_last_words_of_an_agent_that_failed_are_kept(room: Path) -> None:
     record = asked(script(room, "echo one >&2; printf 'two\\007\\n\\n' >&2; exit 4"), room)
     assert record["stderr"] == "two\N{REPLACEMENT CHARACTER}"
     assert "stderr" not in asked(script(room, "echo one >&2"), room)
+    told = '{"type":"turn.failed","error":{"message":"no such model"}}'
+    assert asked(codex(room, f"echo '{told}'; echo reading >&2; exit 1"), room)["stderr"] == "no such model"
 
 
 def test_case_78_what_a_child_sees(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:

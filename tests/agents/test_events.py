@@ -115,6 +115,19 @@ def test_without_a_result_claude_codes_last_text_is_the_message() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        (CODEX, {"type": "error", "message": "why"}),
+        (CODEX, {"type": "turn.failed", "error": {"message": "why"}}),
+        (CLAUDE, {"type": "result", "is_error": True, "result": "why"}),
+    ],
+)
+def test_an_error_that_is_told_is_kept(events: Events, text: Any) -> None:
+    assert read_stream(stream(text), events).error == "why"
+    assert read_stream(stream({"type": "result", "is_error": False, "result": "fine"}), events).error is None
+
+
 def test_rules_that_are_absent_observe_nothing() -> None:
     assert read_stream(stream(usage({"a": 1})), Events()) == Observed()
 
