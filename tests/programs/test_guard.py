@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+GUARD = ROOT / "pytest_retrieval" / "programs" / "guard.py"
 # Notes which group was put under guard last, for a process may be killed just before it can tell.
 TELLING = """
 import sys
@@ -58,7 +59,7 @@ def guards_of(parent: int) -> list[int]:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[-3:-1] == [str(ROOT / "pytest_retrieval" / "programs" / "guard.py").encode(), str(parent).encode()]:
+        if words[-3:-1] == [str(GUARD).encode(), str(parent).encode()]:
             found.append(int(place.parent.name))
     return found
 
