@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ def prepare(
     *,
     access: str,
     source: str,
-) -> Iterator[Prepared]:
+) -> Generator[Prepared, None, None]:
     """Prepare ``tasks``, each with its row in the manifest, whose SHA-256 is ``source``.
 
     One copy lives at a time. Once the iterator is used up or closed there is none, and no arm holds one
