@@ -24,6 +24,7 @@ from pytest_retrieval.bench.explaining import completed, explain
 from pytest_retrieval.bench.places import raised_at
 from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.bench.slots import slot
+from pytest_retrieval.costs import Cost
 from pytest_retrieval.errors import ArmError, RetrievalError, SnapshotError
 from pytest_retrieval.measures.chosen import Chosen
 from pytest_retrieval.measures.spans import DEPTH
@@ -217,6 +218,7 @@ class Station:
                 wall_ms=wall_ms,
                 build_ms=self._taken_build_ms(),
                 cache_state=self._cache_state(),
+                cost=self._index_cost(snapshot) if query.spans else None,
             )
 
     def prepare(self, snapshot: Snapshot) -> Arm:
@@ -258,6 +260,11 @@ class Station:
     def _cache_state(self) -> str:
         """What the arm says of its cache where its answer does not; an arm without one says nothing."""
         return str(getattr(self.arm, "cache_state", None) or Arm.cache_state)
+
+    def _index_cost(self, snapshot: Snapshot) -> Cost | None:
+        """What the index cost of an arm that got ready for ``snapshot``, and then did not answer."""
+        ready = isinstance(self.arm, Arm) and self._ready_for is snapshot
+        return Arm.costs(self.arm) if ready and self.arm is not None else None
 
     def _taken_build_ms(self) -> float | None:
         taken, self._build_ms = self._build_ms, None

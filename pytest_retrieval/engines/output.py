@@ -13,6 +13,7 @@ from pytest_retrieval.engines.description import JSON, JSONL, Description, Parse
 from pytest_retrieval.errors import RetrievalError
 
 LARGEST = 2**53  # no file has more lines
+LONGEST_PATH = 4096  # characters; no system has longer ones
 _SHOWN = 5  # dropped things that are kept for show
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _SURROGATE = re.compile("[\udc80-\udcff]")
@@ -258,6 +259,10 @@ def _take(one: Any, description: Description, reading: Reading) -> None:
     if not isinstance(path, str) or not path.strip():
         reading.unparsed_results += 1
         reading.drop(json.dumps(one, default=repr), "has no path")
+        return
+    if len(path) > LONGEST_PATH:
+        reading.unparsed_results += 1
+        reading.drop(path, f"its path has {len(path):,} characters")
         return
     plain = _COLOUR.sub("", path)
     reading.coloured += plain != path

@@ -173,3 +173,11 @@ def test_any_output_is_read_or_refused(data: bytes, parse: dict[str, Any]) -> No
         assert "\n" not in str(error)
     else:
         assert all(one.path.strip() for one in reading.results)
+
+
+def test_a_path_that_no_file_can_have_is_no_result() -> None:
+    listed = ",".join(f'{{"p":"{letter * length}"}}' for letter, length in (("x", 4097), ("y", 4096)))
+    reading = read(f'{{"hits":[{listed}]}}', {"format": "json", "results": "hits", "path": "p"})
+    assert [result.path for result in reading.results] == ["y" * 4096]
+    assert reading.unparsed_results == 1
+    assert reading.dropped[0].endswith("xxx: its path has 4,097 characters")

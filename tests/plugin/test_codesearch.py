@@ -12,6 +12,7 @@ import pytest
 
 from pytest_retrieval.report.identity import strip_times
 from tests.plugin.support import Bench
+from tests.programs.test_process import wait_until_gone
 
 pytest_plugins = ["pytester"]
 
@@ -205,6 +206,55 @@ def test_50_a_failing_query_scores_zero_and_fails_its_item(search: Search) -> No
     assert (tool["ext"]["query_errors"], tool["chunk"]["queries"]) == (1, 4)
     assert tool["chunk"]["recall"]["5"] == pytest.approx(1 / 4)
     done.stdout.fnmatch_lines(["tool * sE"])
+    (failed,) = (one for one in search.bench.report()["details"] if one["status"] == "fault")
+    assert failed["arms"]["tool"]["cost"] == {"index_seconds": 0}
+
+
+HOSTILE = {
+    "hangs": ("import time; time.sleep(300)", "timed out after 0.3 s"),
+    "floods": ("while True: print('x' * 65536)", "standard output exceeds 67,108,864 bytes"),
+    "garbage": ("print('Traceback')", "the output is no JSON document"),
+    "exits": ("import sys; sys.exit('broken')", "ended with exit status 1: broken"),
+    "outside": ('print(\'[{"p":"/etc/passwd"}]\')', "1 of 1 results lie outside the corpus"),
+    "forks": (
+        "import subprocess, sys; own = dict(start_new_session=True, stdout=2)\n"
+        "child = subprocess.Popen(['sleep', '300'], **own)\n"
+        "open(sys.argv[1], 'a').write(f'{child.pid}\\n'); print('[]')",
+        "ended and left 1 of its processes running",
+    ),
+    "writes": ("import sys; open(sys.argv[2] + '/x', 'w'); print('[]')", "it wrote into the tree: ?? x"),
+}
+
+
+def test_hostile_tools_have_faults_on_their_rows_and_the_rest_is_intact(
+    search: Search, tmp_path: Path
+) -> None:
+    note = tmp_path / "children"
+    for name, (code, _) in HOSTILE.items():
+        words = [sys.executable, "-ISc", code, str(note), "{{.Root}}"]
+        search.bench.write(f"{name}.json", json.dumps({
+            "name": name, "search": {"command": words, "timeout": "0.3s" if name == "hangs" else "20s"},
+            "parse": {"format": "json", "path": "p"},
+        }))  # fmt: skip
+    dies = (
+        "import os, sys; sys.stdin.readline(); open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); sys.exit(3)"
+    )
+    search.bench.write("dies.json", json.dumps({
+        "name": "dies", "mode": "persistent", "parse": {"format": "json", "path": "p"},
+        "search": {"command": [sys.executable, "-ISc", dies, str(note)]},
+    }))  # fmt: skip
+    arms = ",".join(f"engine:{name}.json" for name in (*HOSTILE, "dies"))
+    done = search.bench.run(f"--arms=grep,{arms},engine:tool.json", "--retrieval-store=none", "-k", "easy")
+    done.assert_outcomes(failed=1, deselected=2)
+    for name, (_, why) in {**HOSTILE, "dies": ("", "it ended with exit status 3")}.items():
+        row = search.row(name)
+        assert (row["ext"]["status"], row["ext"]["query_errors"], "chunk" in row) == ("failed", 1, False)
+        assert row["ext"]["errors"][0].startswith(why)
+    assert search.row("tool")["ext"]["query_errors"] == 0
+    assert search.row("grep")["chunk"]["queries"] == 1
+    children = [int(line) for line in note.read_text().split()]
+    assert len(children) == 2
+    assert all(wait_until_gone(pid) for pid in children)
 
 
 def test_49_a_failed_index_has_no_figures_and_other_rows_are_there(search: Search) -> None:
