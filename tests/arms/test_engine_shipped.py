@@ -110,3 +110,21 @@ def test_an_index_of_pieces_is_whole_or_made_again(tmp_path: Path) -> None:
     before = database.stat().st_mtime_ns
     fts5.index(database, root)
     assert database.stat().st_mtime_ns == before
+
+
+def test_what_building_the_full_text_index_took_is_measured(tmp_path: Path) -> None:
+    """The file of 53 lines has two pieces, the other three texts one each."""
+    arm = EngineArm(load_description(SHIPPED / "sqlite-fts5.json"), home(tmp_path))
+    try:
+        arm.prepare(snapshot(TREE))
+        ask(arm, QUESTION)
+        cost = arm.costs()
+    finally:
+        arm.close()
+    assert (cost.index_chunks, cost.index_state) == (5, "COLD")
+    assert cost.index_seconds
+    assert cost.index_peak_rss is not None
+    assert cost.index_peak_rss > 5 << 20
+    if Path("/proc/self/status").exists():
+        assert cost.query_peak_rss is not None
+        assert cost.query_peak_rss > 5 << 20

@@ -12,6 +12,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,15 @@ create table complete (files integer);
 
 
 def index(database: Path, root: Path) -> None:
-    """Make the index, unless the one that is there is whole: it belongs to this tree."""
-    if database.exists() and _is_complete(database):
-        return
+    """Make the index, unless a whole one is there, which belongs to this tree; say how big it is."""
+    if not database.exists() or not _is_complete(database):
+        _build(database, root)
+    with closing(sqlite3.connect(database)) as connection:
+        count = connection.execute("select count(*) from pieces").fetchone()[0]
+    sys.stdout.write(f"{count} pieces\n")
+
+
+def _build(database: Path, root: Path) -> None:
     database.unlink(missing_ok=True)
     connection = sqlite3.connect(database)
     try:
