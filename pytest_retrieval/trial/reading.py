@@ -30,6 +30,8 @@ from pytest_retrieval.trial.stored import (
     digest,
 )
 
+MOST_REPEATS = 1000
+
 _entry = record({**ENTRY_MEMBERS, "runs": list_of(record(RUN_MEMBERS, RUN_FURTHER))}, ENTRY_FURTHER)
 _detail = record(
     {**DETAIL_MEMBERS, "source": digest, "row": count, "ordinal": count, "arms": map_of(_entry)},
@@ -42,7 +44,7 @@ _head = record(
     {
         **HEAD_MEMBERS,
         "version": text,
-        "repeats": whole(1, 1 << 20),
+        "repeats": whole(1, MOST_REPEATS),
         "arms": map_of(record({})),
         "sources": list_of(_source),
         "selection": record({"of": count, "chosen": count, "lost": list_of(_lost)}),

@@ -42,6 +42,7 @@ SUMS = {
     "context_failed": "context_failed",
     "utilisation_gap": "utilisation_gap",
 }
+_PASSES = 10  # pass@1 to pass@10 are told, and pass@N
 USE = {"tool_used": "tool_used"}  # only where a tool could be called
 
 
@@ -55,7 +56,7 @@ def summarise(attempts: Iterable[Attempts], repeats: int = 1) -> dict[str, Any]:
 
     ``tasks`` counts those with an invocation, ``errors`` invocations. With ``repeats`` above 1 rates and
     means also have ``runs``, the number of invocations behind them, and there are ``runs``, ``pass@1`` to
-    ``pass@N`` and ``unstable_tasks``: how many tasks were solved in some attempts and not in others.
+    ``pass@10``, ``pass@N`` and ``unstable_tasks``: how many tasks were solved in some attempts, not in all.
     """
     everything = list(attempts)
     tasks = [task for task in everything if not task.is_control and task.runs]
@@ -192,7 +193,7 @@ def _means_by_task(tasks: Iterable[Attempts], value_of: Callable[[Run], float | 
 
 
 def _repeated(tasks: Sequence[Attempts], runs: Sequence[Run], repeats: int) -> dict[str, Any]:
-    passes = {f"pass@{k}": _pass(tasks, k) for k in range(1, repeats + 1)}
+    passes = {f"pass@{k}": _pass(tasks, k) for k in (*range(1, min(repeats, _PASSES + 1)), repeats)}
     return {"runs": len(runs), **passes, "unstable_tasks": len(unstable(tasks))}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.write import write_report
@@ -289,3 +291,36 @@ def test_what_is_read_goes_straight_back(tmp_path: Path) -> None:
     assert stored.header["pairs"] == [("grep", "none")]
     assert [detail["id"] for detail in stored.details()] == ["q0", "q1", "q2"]
     assert [detail["id"] for detail in stored.details()] == ["q0", "q1", "q2"]
+
+
+PLACES = st.lists(st.integers(0, 30), min_size=1, max_size=7)
+VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=False) | st.text(max_size=3)
+ODD = VALUES | st.lists(VALUES, max_size=2) | st.dictionaries(st.text(max_size=3), VALUES, max_size=2)
+
+
+def exchange(value: Any, places: list[int], odd: Any) -> Any:
+    """``value`` with one of its parts, however deep, exchanged."""
+    if not places or not isinstance(value, (dict, list)) or not value:
+        return odd
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key = keys[places[0] % len(keys)]
+    value[key] = exchange(value[key], places[1:], odd)
+    return value
+
+
+@given(PLACES, ODD, st.booleans())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_part_may_be_odd(tmp_path: Path, places: list[int], odd: Any, original: bool) -> None:
+    rows = [
+        task(0, {"grep": entry("a", run(commands=["ls"], tool_calls=1), context_state="x")}, subject="a.py")
+    ]
+    path = written(tmp_path, rows, arms={})
+    if original:
+        path = as_original(path)
+    changed(path, lambda report: exchange(report, places, odd))
+    try:
+        report = rescore(path)
+    except ReportError as error:
+        assert "\n" not in str(error)
+    else:
+        assert json.loads(b"".join(report.chunks()))
