@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_retrieval.agents.agent import load_agent
 from pytest_retrieval.agents.loading import (
@@ -136,3 +138,25 @@ def test_a_script_may_be_named_apart(tmp_path: Path) -> None:
     """``--agent script --agent-command PATH`` of the original."""
     executable(tmp_path / "fake.sh", "echo")
     assert load_agent("script", tmp_path, command="fake.sh").program == tmp_path / "fake.sh"
+
+
+KEYS = st.sampled_from(
+    ["name", "command", "stdin", "reply", "events", "version", "retry", "env", "env_pass", "message", "where"]
+)
+WORDS = st.sampled_from(["sh", "{{.Prompt}}", "{{.Effort}}", "{{.X}}", "{{", "stdout", "events", "file", ""])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES) | VALUES)
+def test_whatever_a_file_holds_is_a_description_or_has_faults(value: Any) -> None:
+    try:
+        description = described(value)
+    except AgentDescriptionError as error:
+        assert error.faults
+    else:
+        assert description.name
+        assert description.command[0].words

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_retrieval.agents.agent import load_agent
 from pytest_retrieval.arms.base import Arm
@@ -215,6 +217,29 @@ def test_the_server_speaks_the_protocol_line_by_line() -> None:
     assert replies[2]["result"] == {"content": [{"type": "text", "text": "found"}], "isError": False}
     assert [reply["error"]["code"] for reply in replies[3:]] == [-32601, -32600]
     assert request == {"tool": "search", "arguments": {}}
+
+
+MESSAGES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "method", "params", "result", "name"]), inner, max_size=4)
+        | st.fixed_dictionaries(
+            {"id": inner, "method": st.sampled_from(["initialize", "tools/call", "ping"])}
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(MESSAGES.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=9), max_size=4))
+def test_whatever_an_agent_says_to_a_server_is_answered_in_json(lines: list[bytes]) -> None:
+    near, far = socket.socketpair()
+    far.close()
+    out = io.BytesIO()
+    with near:
+        serve(io.BytesIO(b"\n".join(lines)), out, Bridge(near))
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.getvalue().splitlines())
 
 
 def test_a_server_whose_run_has_ended_says_so() -> None:
