@@ -26,6 +26,9 @@ ALIASES = {"bm25": ("bm25:all", "bm25:ident")}
 #: What REST means in ``PREFIX:REST``: a label (None for all that was typed) and what makes the arm.
 Prefix = Callable[[str], tuple[str | None, Factory]]
 
+#: What only an agent can be given: no arm of a bench, for none of them ranks files by itself.
+CONTEXTS = ("none", "aider")
+
 _LABEL = re.compile(r"[A-Za-z0-9_.+-]+")
 _LABELLED = re.compile(r"([^:/(=]*)=(.*)", re.DOTALL)
 _OBJECT = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -69,6 +72,19 @@ def parse_arms(
         if labels.count(spec.label) > 1:
             raise UsageError(f"two arms have the label {spec.label!r}; name one of them: NAME={spec.spec}")
     return specs
+
+
+def without_contexts(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arms in ``texts``, and the labels of what is named beside them that only an agent can be given."""
+    arms, labels = [], []
+    for part in (part for text in texts for part in _split(text)):
+        labelled = _LABELLED.fullmatch(part)
+        label, spec = (part, part) if labelled is None else (text.strip() for text in labelled.groups())
+        if spec in CONTEXTS:
+            labels.append(label)
+        else:
+            arms.append(part)
+    return arms, labels
 
 
 class _Names:

@@ -19,6 +19,8 @@ ROLE: pytest.StashKey[Role] = pytest.StashKey()
 MARKERS = (
     "retrieval(task=None, samples=None, corpus=None, snapshot=None, release=None): judge samples of a "
     "benchmark, one item each; paths are relative to the test file",
+    "retrieval_trial(tasks=None, corpus=None, snapshot=None, history=None): ask an agent the tasks of a run "
+    "manifest, one item each; paths are relative to the test file",
     "sample(repo, task, stratum, fold, language, id): what an item judges, to choose by: "
     "-m \"sample(language='go')\"",
     "fold_A: samples of fold A",
@@ -54,13 +56,14 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, offer the fixtures, and check the options that were given."""
-    from pytest_retrieval.plugin import fixtures
+    from pytest_retrieval.plugin import fixtures, trial_fixtures
     from pytest_retrieval.plugin.role import Role
 
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[ROLE] = role = Role(config)
     config.pluginmanager.register(fixtures, "retrieval-fixtures")
+    config.pluginmanager.register(trial_fixtures, "retrieval-trial-fixtures")
     config.pluginmanager.register(role, "retrieval-role")
     role.check_options()
 
@@ -72,6 +75,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make an item of every sample that a ``retrieval`` marker names."""
+    """Make an item of every sample or task that a marker of ours names."""
     if metafunc.definition.get_closest_marker("retrieval") is not None:
         metafunc.config.stash[ROLE].parametrize(metafunc)
+    elif metafunc.definition.get_closest_marker("retrieval_trial") is not None:
+        metafunc.config.stash[ROLE].parametrize_trial(metafunc)

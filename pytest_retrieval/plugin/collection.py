@@ -109,7 +109,12 @@ def keywords(sample: Sample) -> Iterator[str]:
 
 def language_of(sample: Sample) -> str | None:
     """The language of the changed file, else of the first gold file whose extension is known."""
-    for path in filter(None, (sample.changed_file, *sample.gold)):
+    return language_of_paths(filter(None, (sample.changed_file, *sample.gold)))
+
+
+def language_of_paths(paths: Iterable[str]) -> str | None:
+    """The language of the first path whose extension is known."""
+    for path in paths:
         if language := LANGUAGES.get(PurePosixPath(path).suffix[1:].lower()):
             return language
     return None

@@ -17,16 +17,27 @@ MARKER_ARGUMENTS = ("task", "samples", "corpus", "snapshot", "release", "corpora
 
 def check_marker(positional: Sequence[object], arguments: Mapping[str, Any]) -> None:
     """Refuse arguments of the ``retrieval`` marker that mean nothing."""
-    known = ", ".join(MARKER_ARGUMENTS)
+    check_arguments("retrieval", positional, arguments, MARKER_ARGUMENTS, ("release", "corpora"))
+
+
+def check_arguments(
+    marker: str,
+    positional: Sequence[object],
+    arguments: Mapping[str, Any],
+    allowed: Sequence[str],
+    single: Sequence[str],
+) -> None:
+    """Refuse arguments of a marker that are not ``allowed``, and several values of a ``single`` one."""
+    known = ", ".join(allowed)
     if positional:
-        raise UsageError(f"marker retrieval: takes named arguments only ({known}), not {positional[0]!r}")
+        raise UsageError(f"marker {marker}: takes named arguments only ({known}), not {positional[0]!r}")
     for name in arguments:
-        if name not in MARKER_ARGUMENTS:
+        if name not in allowed:
             raise UsageError(
-                f"marker retrieval: no argument {name!r}{closest(name, MARKER_ARGUMENTS)} (known: {known})"
+                f"marker {marker}: no argument {name!r}{closest(name, allowed)} (known: {known})"
             )
-        if len(texts_of(arguments, name)) > 1 and name in ("release", "corpora"):
-            raise UsageError(f"marker retrieval: {name} must be one path, not {arguments[name]!r:.80}")
+        if len(texts_of(arguments, name)) > 1 and name in single:
+            raise UsageError(f"marker {marker}: {name} must be one path, not {arguments[name]!r:.80}")
 
 
 def check_choice(expression: str) -> None:

@@ -223,6 +223,66 @@ OPTIONS = (
         flag=True,
     ),
     Option(
+        "tasks",
+        "The run manifest of suites/trial: a frozen task set for agents (JSON). Default: the embedded one.",
+        "FILE",
+    ),
+    Option(
+        "agent",
+        "Who answers the tasks: codex, claude, script:PATH, or an agent description (FILE.json). Default: "
+        "the embedded agent for the embedded tasks, else codex.",
+        "AGENT",
+    ),
+    Option("agent-command", "The executable of --agent script, apart.", "PROGRAM", short=False),
+    Option("model", "The model that the agent is to use.", "ID", short=False),
+    Option("effort", "How hard the model is to think, as the agent names it.", "EFFORT", short=False),
+    Option(
+        "access",
+        "What an agent has of the repository: none (an empty folder, contexts alone), read-only (a copy; not "
+        "with workers), or tools (the arm as a tool). Default: none.",
+        "MODE",
+    ),
+    Option(
+        "history",
+        "A local Git repository with the tasks' base commits; copies then have the history up to these.",
+        "DIR",
+    ),
+    Option(
+        "reuse",
+        "A trial report whose invocations count again where agent, model, access and prompt are the same.",
+        "REPORT",
+    ),
+    Option("repeats", "Ask each arm of a task N times. Default: 1.", "N", number=True),
+    Option(
+        "aider-command",
+        "The command of the arm aider, which ranks files by a repository map.",
+        "COMMAND",
+        short=False,
+    ),
+    Option("timeout", "How long one invocation of an agent may take. Default: 5m.", "DURATION", short=False),
+    Option("prices", "A TOML or JSON file of what tokens cost, by model.", "FILE", short=False),
+    Option(
+        "max-cost",
+        "Start no further invocation once those observed have cost more; needs --retrieval-prices.",
+        "AMOUNT",
+        short=False,
+    ),
+    Option(
+        "dry-run",
+        "Prepare the tasks and say how many invocations and tokens they would take; run nothing.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
+        "resume",
+        "Take up the journal that an interrupted trial has left beside its report: what had finished is not "
+        "run again.",
+        None,
+        short=False,
+        flag=True,
+    ),
+    Option(
         "context-packets",
         "Keep the output of every call of the context arm, byte for byte, in this new file.",
         "FILE",

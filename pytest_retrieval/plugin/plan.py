@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PLAN_FILE = "plan.json"
 BENCH, SEARCHES = "bench", "codesearch"  # the kinds of samples: each has a report of its own
+_AGENT_WEIGHT = 1 << 30  # of an agent, which works for seconds or minutes
 _QUERY_WEIGHT = 500_000  # bytes of a chunk file that are read while one query is answered
 
 
@@ -150,17 +151,21 @@ class Plan:
         """How many distinct snapshots the items ask for."""
         return len({(entry.repo, entry.commit) for entry in self.entries.values()})
 
-    def loads(self, nodeids: Sequence[str]) -> list[Load] | None:
-        """The load of each item, or None when there is no bench item.
+    def loads(self, nodeids: Sequence[str], alone: Collection[str] = ()) -> list[Load] | None:
+        """The load of each item, or None when there is no item of ours.
 
-        The first item of a snapshot carries the work of reading it.
+        The first item of a snapshot carries the work of reading it. Those ``alone`` share nothing, and take
+        their time.
         """
-        if not self.entries:
+        if not self.entries and not alone:
             return None
         seen: set[tuple[str, str]] = set()
         loads = []
         for nodeid in nodeids:
             entry = self.entries.get(nodeid)
+            if nodeid in alone:
+                loads.append(Load(nodeid, _AGENT_WEIGHT))
+                continue
             if entry is None:
                 loads.append(Load(nodeid.partition("::")[0], _QUERY_WEIGHT))
                 continue

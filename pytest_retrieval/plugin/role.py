@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,14 @@ from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
 from pytest_retrieval.plugin.options import WORKER_INPUT
+from pytest_retrieval.plugin.trial_fixtures import DONE, TRIAL
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.gatherings import Gatherings
     from pytest_retrieval.plugin.plan import Load, Plan
     from pytest_retrieval.plugin.session import BenchSession
+    from pytest_retrieval.plugin.trial_plan import TrialPlan
+    from pytest_retrieval.plugin.trial_session import TrialSession
 
 
 class Role:
@@ -34,7 +37,8 @@ class Role:
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
         self.gathering: Gatherings | None = None
-        self._plan: Plan | None = None
+        self._plans: tuple[Plan, TrialPlan] | None = None
+        self._dry = False
         self._idle: list[str] = []
         self._exits = ExitStack()
         if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
@@ -55,6 +59,15 @@ class Role:
             self._exits.callback(atexit.unregister, self._leave)
             self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
         return self.config.stash[BENCH]
+
+    @property
+    def trial(self) -> TrialSession:
+        """The state of this process where agents are asked, made at first use."""
+        if TRIAL not in self.config.stash:
+            from pytest_retrieval.plugin.trial_session import TrialSession
+
+            self.config.stash[TRIAL] = TrialSession(self.bench)
+        return self.config.stash[TRIAL]
 
     @property
     def started(self) -> bool:
@@ -82,6 +95,7 @@ class Role:
                 _ = self.bench.settings
             else:
                 self.bench.check()
+                self.trial.check()
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -96,29 +110,38 @@ class Role:
             raise pytest.Collector.CollectError(str(error)) from None
         collection.parametrize(metafunc, self.bench)
 
-    def adopt(self, plan: Plan) -> None:
-        """Take on the controller's part of a run with bench items: gather, and write the report.
+    def parametrize_trial(self, metafunc: pytest.Metafunc) -> None:
+        """Make the items of a function with the ``retrieval_trial`` marker."""
+        from pytest_retrieval.plugin import trial_collection
+
+        try:
+            _ = self.bench.settings, self.trial.settings
+        except RetrievalError as error:
+            self.bench.plan.fault = str(error)
+            raise pytest.Collector.CollectError(str(error)) from None
+        trial_collection.parametrize(metafunc, self.trial)
+
+    def adopt(self, plan: Plan, trial_plan: TrialPlan) -> None:
+        """Take on the controller's part of a run with items of ours: gather, and write the reports.
 
         What runs that were killed have left goes first.
         """
+        from pytest_retrieval.plugin.adoption import adopted
         from pytest_retrieval.plugin.gatherings import Gatherings
-        from pytest_retrieval.plugin.places import find_places
         from pytest_retrieval.plugin.publishing import Publishing
-        from pytest_retrieval.snapshots.scratch import sweep
 
         try:
             self.bench.check_plan(plan)
-            if not plan.entries:
+            if not (plan.entries or trial_plan.entries):
                 self._idle = [*plan.warnings(), nothing] if (nothing := plan.nothing()) else []
                 return
-            kinds = plan.kinds()
-            self.bench.open()
-            places = find_places(self.bench.settings, self.config, kinds)
-            sweep()
-            harvests = [self.bench.harvest(plan.part(place.kind), place) for place in places]
+            found = adopted(self.bench, self.trial if trial_plan.entries else None, plan, trial_plan)
         except RetrievalError as error:
             raise pytest.UsageError(str(error)) from None
-        self._plan = plan
+        if isinstance(found, str):
+            self._idle, self._dry = found.splitlines(), True
+            return
+        harvests, self._plans = found, (plan, trial_plan)
         self.gathering = Gatherings(harvests, self.bench.settings)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.config.pluginmanager.register(Publishing(self.config, harvests), "retrieval-publishing")
@@ -126,7 +149,10 @@ class Role:
 
     def loads(self, nodeids: Sequence[str]) -> list[Load] | None:
         """The load of each item for our scheduler, or None when there is no item of ours."""
-        return None if self._plan is None else self._plan.loads(nodeids)
+        if self._plans is None:
+            return None
+        plan, trial_plan = self._plans
+        return plan.loads(nodeids, alone=trial_plan.entries)
 
     def close(self) -> None:
         """Close arms and snapshots; the process that owns the run removes its folder.
@@ -136,7 +162,9 @@ class Role:
         with self._exits, suppress(KeyboardInterrupt):
             try:
                 if self.started:
-                    self.bench.close()
+                    with closing(self.bench):
+                        if TRIAL in self.config.stash:
+                            self.trial.close()
             finally:
                 if self.run_path is not None and not self.is_worker:
                     self._remove_folder(self.run_path)
@@ -160,17 +188,19 @@ class Role:
         made = yield
         if not self.started or not isinstance(made, list):
             return made
-        from pytest_retrieval.plugin import collection
+        from pytest_retrieval.plugin import collection, trial_collection
 
-        return [item for item in made if not collection.is_placeholder(item)]
+        stands_for_none = (collection.is_placeholder, trial_collection.is_placeholder)
+        return [item for item in made if not any(is_none(item) for is_none in stands_for_none)]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Give the bench items keywords before anything chooses among them."""
         if self.started:
-            from pytest_retrieval.plugin import collection
+            from pytest_retrieval.plugin import collection, trial_collection
 
             collection.arrange(items)
+            trial_collection.arrange(items)
 
     @pytest.hookimpl(tryfirst=True)  # before the terminal asks for the opening lines
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -178,16 +208,23 @@ class Role:
         asked = session.config.option
         if not self.started or asked.collectonly or getattr(asked, "setuponly", False):
             return
-        from pytest_retrieval.plugin import collection
+        from pytest_retrieval.plugin import collection, trial_collection
 
-        plan = self.bench.plan
+        plan, trial_plan = self.bench.plan, self.trial.plan
         collection.enrol(session.items, plan)
-        if not (plan.sources or plan.skipped) and plan.fault is None:
+        trial_collection.enrol(session.items, self.trial)
+        if not (plan.sources or plan.skipped or trial_plan.entries) and plan.fault is None:
             return
         if self.is_worker:
+            trial_plan.write(self.bench.scratch)
             plan.write(self.bench.scratch)
         else:
-            self.adopt(plan)
+            self.adopt(plan, trial_plan)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool | None:
+        """Run nothing where only the plan was asked for."""
+        return True if self._dry else None
 
     def pytest_report_collectionfinish(self) -> list[str]:
         """Before the first item: what will be run."""
@@ -206,6 +243,10 @@ class Role:
 
             attach(report, outcome)
             del item.stash[OUTCOME]  # items live as long as the session
+        if report.when == "call" and (done := item.stash.get(DONE, None)) is not None:
+            from pytest_retrieval.plugin.harvest import ATTRIBUTE
+
+            setattr(report, ATTRIBUTE, done)
         return report
 
     @pytest.hookimpl(trylast=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from pytest_retrieval.errors import UsageError
+from pytest_retrieval.errors import GateError, UsageError
 from pytest_retrieval.plugin import options
 
 if TYPE_CHECKING:
@@ -54,10 +54,14 @@ class Settings:
 
     ``registration`` and ``capture`` are None for none; a registration goes beside an explicit report unless
     it was given a place. ``search_trees`` says by ``repo@commit`` what the trees of code-search corpora are
-    called, once they are read. ``overwrite`` allows to replace the one of an earlier run.
+    called, once they are read. ``overwrite`` allows to replace the one of an earlier run. ``prefixes`` say
+    what ``PREFIX:REST`` means as an arm. ``contexts`` are the labels of what was named beside the arms and
+    only an agent can be given. ``gates`` are those of ``rules``, and ``pairs`` those of ``asked_pairs``, that
+    speak of rankings.
     """
 
     arms: tuple[ArmSpec, ...]
+    prefixes: Mapping[str, Prefix]
     samples: tuple[Path, ...]
     corpora: tuple[str, ...]
     snapshots: tuple[NamedSource, ...]
@@ -69,9 +73,12 @@ class Settings:
     max_samples: int | None
     tasks: tuple[str, ...]
     report: Path | None
+    contexts: tuple[str, ...]
+    rules: tuple[Rule, ...]
     gates: tuple[Rule, ...]
     comparing: Comparing
     pairs: tuple[tuple[str, str], ...]
+    asked_pairs: tuple[tuple[str, str], ...]
     tolerance: Tolerance | None
     store: Path | None
     store_limit: int
@@ -91,11 +98,11 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     """
     from pytest_retrieval.arms.engine_home import EngineHome
     from pytest_retrieval.arms.pairs import parse_pair
-    from pytest_retrieval.arms.registry import parse_arms
+    from pytest_retrieval.arms.registry import CONTEXTS, parse_arms, without_contexts
     from pytest_retrieval.snapshots.sources import rebase
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
-    limit = _number(config, "limit", DEFAULT_LIMIT, LIMITS)
+    limit = whole_number(config, "limit", DEFAULT_LIMIT, LIMITS)
     store, store_limit = _store(config), parse_size(options.value(config, "store-size") or DEFAULT_SIZE)
     search_trees: dict[str, SearchTree] = {}
     home = EngineHome(
@@ -108,52 +115,82 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     )
     prefixes = {"engine": _engines(config, home)}
     typed = options.values(config, "arms")
-    arms = parse_arms(typed, offered_arms(config), prefixes, **program_arms(config))
+    named, contexts = without_contexts(typed)
+    arms: tuple[ArmSpec, ...] = ()
+    if named or not contexts:
+        arms = parse_arms(
+            named if contexts else typed, offered_arms(config), prefixes, **program_arms(config)
+        )
     labels = [arm.label for arm in arms]
-    gates = _gates(config, labels, limit)
+    rules = _rules(config)
+    beside = contexts if typed else list(CONTEXTS)
+    gates = _gates(config, rules, labels, beside, limit)
+    pairs = tuple(parse_pair(text, [*labels, *beside]) for text in options.values(config, "pair"))
     maximum = options.value(config, "max-samples")
-    report = _optional_path(config, "report")
+    report = optional_path(config, "report")
     return Settings(
         arms=arms,
+        prefixes=prefixes,
         samples=tuple(_path(config, "samples", text) for text in options.values(config, "samples")),
         corpora=tuple(rebase(text, _base(config, "corpus")) for text in options.values(config, "corpus")),
         snapshots=named_sources(options.values(config, "snapshot"), _base(config, "snapshot")),
-        release=_optional_path(config, "release"),
-        search_corpora=_optional_path(config, "corpora"),
+        release=optional_path(config, "release"),
+        search_corpora=optional_path(config, "corpora"),
         corpora_root=_corpora_root(config),
         search_trees=search_trees,
         limit=limit,
-        max_samples=None if maximum is None else _number(config, "max-samples", 0, range(1, 10**9)),
+        max_samples=None if maximum is None else whole_number(config, "max-samples", 0, range(1, 10**9)),
         tasks=tuple(_split(options.values(config, "task-type"))),
         report=report,
+        contexts=tuple(contexts),
+        rules=rules,
         gates=gates,
         comparing=_comparing(config),
-        pairs=tuple(parse_pair(text, labels) for text in options.values(config, "pair")),
+        pairs=tuple(pair for pair in pairs if set(pair) <= set(labels)),
+        asked_pairs=pairs,
         tolerance=_tolerance(options.value(config, "max-errors")),
         store=store,
         store_limit=store_limit,
         snapshot_latency=options.flag(config, "snapshot-latency"),
         registration=_registration(config, report),
         overwrite=options.flag(config, "overwrite"),
-        capture=_optional_path(config, "context-packets"),
-        html=_optional_path(config, "html"),
+        capture=optional_path(config, "context-packets"),
+        html=optional_path(config, "html"),
         explain=options.flag(config, "explain") or options.value(config, "html") is not None,
         measures=_measures(config, limit, gates),
     )
 
 
-def _gates(config: pytest.Config, labels: list[str], limit: int) -> tuple[Rule, ...]:
-    texts, path = options.values(config, "gate"), _optional_path(config, "gates")
+def _rules(config: pytest.Config) -> tuple[Rule, ...]:
+    """Every gate that was given, whatever it speaks of."""
+    texts, path = options.values(config, "gate"), optional_path(config, "gates")
     if not texts and path is None:  # what gates can be of opens half of the house
         return ()
-    from pytest_retrieval.gates.names import check
     from pytest_retrieval.gates.rules import read_rules, typed_rules
 
+    return (*typed_rules(texts), *(() if path is None else read_rules(path)))
+
+
+def _gates(
+    config: pytest.Config, rules: Sequence[Rule], labels: list[str], contexts: Sequence[str], limit: int
+) -> tuple[Rule, ...]:
+    """The gates that speak of rankings; of those that speak of agents a trial knows more."""
+    if not rules:
+        return ()
+    from pytest_retrieval.gates.names import check
+    from pytest_retrieval.report.trialfigures import is_figure
+
     own = tuple(f"{name}@k" for name in offered_measures(config))
-    rules = [*typed_rules(texts), *([] if path is None else read_rules(path))]
+    found = []
     for rule in rules:
-        check(rule.gate, arms=labels, groups=None, limit=limit, own=own)
-    return tuple(rules)
+        try:
+            check(rule.gate, arms=labels, groups=None, limit=limit, own=own)
+        except GateError:
+            if not (is_figure(rule.measure) or {rule.arm, rule.against} & set(contexts)):
+                raise
+        else:
+            found.append(rule)
+    return tuple(found)
 
 
 def _comparing(config: pytest.Config) -> Comparing:
@@ -186,7 +223,7 @@ def _corpora_root(config: pytest.Config) -> str | None:
     """Where the checkouts of code-search corpora are looked up, if not where their file says."""
     from pytest_retrieval.datasets.corpora import corpora_root
 
-    typed = _optional_path(config, "corpora-root")
+    typed = optional_path(config, "corpora-root")
     return corpora_root(None if typed is None else str(typed))
 
 
@@ -194,11 +231,12 @@ def _registration(config: pytest.Config, report: Path | None) -> Path | None:
     """Where the registration goes: where it was told to, else beside an explicit report."""
     from pytest_retrieval.report.registration import sidecar_path
 
-    told = _optional_path(config, "registration")
+    told = optional_path(config, "registration")
     return sidecar_path(report) if told is None and report is not None else told
 
 
-def _optional_path(config: pytest.Config, name: str) -> Path | None:
+def optional_path(config: pytest.Config, name: str) -> Path | None:
+    """The path that an option names, absolute; None where it was not given."""
     text = options.value(config, name)
     return None if text is None else _path(config, name, text)
 
@@ -269,15 +307,16 @@ def program_arms(config: pytest.Config) -> ProgramArms:
     """The arms of the program that an option names, or what is said to who names one of them without it."""
     from pytest_retrieval.arms.corvint import NAMES, named_arms
 
-    text = options.value(config, "corvint")
-    if text is None:
+    program = program_path(config)
+    if program is None:
         return {"provided": {}, "withheld": dict.fromkeys(NAMES, "it asks a program: give --corvint PATH")}
-    return {"provided": named_arms(_program(config, text)), "withheld": {}}
+    return {"provided": named_arms(program), "withheld": {}}
 
 
-def _program(config: pytest.Config, text: str) -> str:
-    """A program as typed: a path relative to where the option stands, or a name on PATH."""
-    return str(_path(config, "corvint", text)) if os.sep in text else text
+def program_path(config: pytest.Config) -> str | None:
+    """The program of ``--corvint``: a path relative to where the option stands, or a name on PATH."""
+    text = options.value(config, "corvint")
+    return text if text is None or os.sep not in text else str(_path(config, "corvint", text))
 
 
 def report_root(config: pytest.Config) -> Path:
@@ -321,7 +360,8 @@ def _split(texts: tuple[str, ...]) -> list[str]:
     return [word.strip() for text in texts for word in text.split(",") if word.strip()]
 
 
-def _number(config: pytest.Config, name: str, default: int, allowed: range) -> int:
+def whole_number(config: pytest.Config, name: str, default: int, allowed: range) -> int:
+    """The number that an option gives; raises UsageError for one that is not ``allowed``."""
     text = options.value(config, name)
     if text is None:
         return default

@@ -39,12 +39,13 @@ class Workers:
         if self._role.gathering is not None or not self._role.shared_path().exists():
             return
         from pytest_retrieval.plugin.plan import Plan
+        from pytest_retrieval.plugin.trial_plan import TrialPlan
 
         plan = Plan.read(self._role.shared_path())
         if plan is None:
             return
         try:
-            self._role.adopt(plan)
+            self._role.adopt(plan, TrialPlan.read(self._role.shared_path()))
         except pytest.UsageError:
             for each in self._nodes:
                 each.shutdown()  # they wait for work, and would be waited for

@@ -66,6 +66,11 @@ class Journal:
         self._packed[key] = zlib.compress(payload, _FASTEST)
         self._write(_line(key, payload))
 
+    def latest(self, key: str) -> bytes | None:
+        """The latest payload of ``key``; None for one that never came."""
+        packed = self._packed.get(key)
+        return None if packed is None else zlib.decompress(packed)
+
     def outcomes(self) -> Iterator[bytes]:
         """The latest payload of every key, in the order in which the keys first came."""
         return map(zlib.decompress, self._packed.values())

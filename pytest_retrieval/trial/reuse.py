@@ -30,10 +30,15 @@ class Reused:
         if entry is None or entry["prompt_sha256"] != prompt_sha256 or repeat >= len(entry["runs"]):
             return None
         run = entry["runs"][repeat]
-        if "error" in run or not was_run(run) or score_error(run, extract(run["reply"])):
+        if not is_reusable(run):
             return None
         raw = {name: value for name, value in run.items() if name in RUN_MEMBERS or name in RUN_FURTHER}
         return {**raw, "reused_from": self.digest}
+
+
+def is_reusable(run: Mapping[str, Any]) -> bool:
+    """Whether a raw record need not be made again: it was run without an error, and can be scored."""
+    return "error" not in run and was_run(run) and not score_error(run, extract(run["reply"]))
 
 
 def load_reuse(path: Path, *, model: str, access: str, agent: Mapping[str, Any]) -> Reused:

@@ -1,0 +1,71 @@
+"""The controller takes on what was collected: checked as a whole, then begun, one gathering for each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_retrieval.plugin.harvest import Harvest, Place
+from pytest_retrieval.plugin.kinds import check_kinds
+from pytest_retrieval.plugin.places import find_places
+from pytest_retrieval.plugin.trial_plan import KIND
+from pytest_retrieval.snapshots.scratch import sweep
+
+if TYPE_CHECKING:
+    from pytest_retrieval.plugin.plan import Plan
+    from pytest_retrieval.plugin.session import BenchSession
+    from pytest_retrieval.plugin.trial_plan import TrialPlan
+    from pytest_retrieval.plugin.trial_session import TrialSession
+
+
+def adopted(
+    bench: BenchSession, trial: TrialSession | None, plan: Plan, trial_plan: TrialPlan
+) -> list[Harvest] | str:
+    """What gathers the items of each kind; or, where nothing is to be run, lines on what would be.
+
+    Contexts are prepared here, behind one barrier: no agent starts before all of them are.
+
+    Raises:
+        RetrievalError: the run cannot begin.
+    """
+    if trial is not None:
+        trial.adopt(trial_plan)
+    check_kinds(bench.settings, trial, ranks=bool(plan.entries))
+    _ = bench.scratch
+    if plan.entries:
+        bench.open()
+    kinds = [*plan.kinds(), *([] if trial is None else [KIND])]
+    places = {place.kind: place for place in find_places(bench.settings, bench.config, kinds)}
+    sweep()
+    dry = trial is not None and trial.settings.dry_run
+    harvests: list[Harvest] = [] if dry else [bench.harvest(plan.part(k), places[k]) for k in plan.kinds()]
+    if trial is None:
+        return harvests
+    return _with_trial(trial, places[KIND], harvests)
+
+
+def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> list[Harvest] | str:
+    from pytest_retrieval.plugin.trial_barrier import prepare_all
+    from pytest_retrieval.plugin.trial_gathering import TrialGathering
+
+    check_report(trial, place)
+    barrier = prepare_all(trial, place.report)
+    if trial.settings.dry_run:
+        return "\n".join(barrier.estimate())
+    return [*harvests, TrialGathering(trial, place, barrier)]
+
+
+def check_report(trial: TrialSession, place: Place) -> None:
+    """Refuse a place of the report where it would go over what the trial reads."""
+    from pytest_retrieval.report.binding import bound_places
+    from pytest_retrieval.report.place import Inputs, check_place
+
+    inputs, settings = trial.inputs, trial.settings
+    files, trees = bound_places([source for _, _, source in inputs.snapshots], inputs.corpora)
+    files.append(("the run manifest", Path(inputs.tasks)))
+    files.append(("the agent's program", trial.agent.program))
+    if settings.reuse is not None:
+        files.append(("the report whose invocations are used again", settings.reuse))
+    if inputs.history is not None:
+        trees = [*trees, Path(inputs.history)]
+    check_place(place.report, Inputs(files, trees), explicit=trial.bench.settings.report is not None)

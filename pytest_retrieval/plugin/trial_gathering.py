@@ -1,0 +1,181 @@
+"""What is gathered of tasks that agents were asked, and the report that it becomes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from pytest_retrieval import __version__
+from pytest_retrieval.plugin.harvest import Harvest, Place, plural
+from pytest_retrieval.plugin.settings import Settings
+from pytest_retrieval.plugin.trial_barrier import Barrier
+from pytest_retrieval.plugin.trial_runs import (
+    DONE_PAYLOAD,
+    RESUMED,
+    each_run,
+    faults_of,
+    identity_of,
+    key_of,
+    payload_of,
+)
+from pytest_retrieval.report.journal import previous_path
+
+if TYPE_CHECKING:
+    from pytest_retrieval.gates.rules import Rule
+    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.report.build import Report
+
+
+class TrialGathering(Harvest):
+    """The invocations of the tasks of a trial, which the ``barrier`` has prepared."""
+
+    noun = "task"
+
+    def __init__(self, trial: TrialSession, place: Place, barrier: Barrier) -> None:
+        super().__init__(trial.config, place, trial.plan.entries)
+        self.trial = trial
+        self._barrier = barrier
+        self._cost = 0.0
+        if barrier.known:
+            for (task, label, repeat), (digest, run) in barrier.known.items():
+                self._keep(key_of(task, label, repeat), payload_of(task, label, repeat, digest, run), run)
+
+    def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
+        """Note what became of a task, or one invocation of it."""
+        if payload is None:
+            super().take(report, None)
+            return
+        worker = getattr(report, "worker_id", "")
+        self.workers.update(filter(None, [worker]))
+        if payload == DONE_PAYLOAD:
+            self._attempts[report.nodeid][worker] += 1
+            return
+        record = orjson.loads(payload)
+        self._keep(key_of(record["task"], record["arm"], record["repeat"]), payload, record["run"])
+
+    def _keep(self, key: str, payload: bytes, run: Mapping[str, Any]) -> None:
+        """Journal an invocation, and stop the run where it has cost enough."""
+        self.opened().append(key, payload)
+        settings = self.trial.settings
+        if settings.prices is None or not isinstance(run["tokens"], Mapping) or "reused_from" in run:
+            return
+        self._cost += settings.prices.cost(run["tokens"])
+        if settings.budget is not None and self._cost > settings.budget and not self.trial.shelf.stopped:
+            spent = f"{self._cost:.6g} {settings.prices.currency}"
+            self.trial.shelf.stop(
+                f"not run: what was observed has cost {spent}, more than --retrieval-max-cost "
+                f"{settings.budget:g}"
+            )
+
+    def prepare(self, settings: Settings) -> None:
+        """Build the report; a run that was stopped by its budget does not pass."""
+        super().prepare(settings)
+        if (stopped := self.trial.shelf.stopped) is not None:
+            lost = len(list(self.lost()))
+            self.troubles.append(f"{stopped}; {lost} of {plural(len(self.nodeids), 'task')} were lost")
+
+    def journal_header(self) -> Mapping[str, Any]:
+        """Who is asked, and how: what a run that takes it up must have in common."""
+        resumed = {RESUMED: True} if self.trial.settings.resume else {}
+        return {"version": __version__, **identity_of(self._barrier.header), **resumed}
+
+    def own_notices(self) -> list[str]:
+        """What the agent's description has to say."""
+        return [f"agent {self.trial.agent.kind}: {line}" for line in self.trial.agent.warnings]
+
+    def opening_lines(self) -> list[str]:
+        """How many tasks, arms and invocations."""
+        chosen, of = len(self.nodeids), self.trial.plan.of
+        tasks = plural(chosen, "task") if chosen == of else f"{chosen} of {of} tasks"
+        made, known = sum(self._barrier.invocations.values()), len(self._barrier.known)
+        again = f" ({known} more are known)" if known else ""
+        labels = ", ".join(self.trial.contexts.labels)
+        return [f"retrieval: {tasks} of partition {self.trial.manifest.partition}, arms: {labels}, "
+                f"{plural(made, 'invocation')} of {self.trial.agent.kind}{again}"]  # fmt: skip
+
+    def gates(self) -> Sequence[Rule]:
+        """All that speak of what agents claim."""
+        return self.trial.gates()
+
+    def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
+        """The report with the verdicts of ``gates``, against the baseline if there is one."""
+        from pytest_retrieval.gates.verdict import judge
+
+        comparing = self.trial.bench.settings.comparing
+        baseline = comparing.load(gates, self.place.report) if gates else None
+        found = judge(report.head, gates, details=report.details, baseline=baseline, comparing=comparing)
+        return report.with_gates(verdict.record() for verdict in found)
+
+    def also_write(self, report: Report) -> None:
+        """Take away the journal that this run has taken up to the end."""
+        if self.trial.settings.resume and self._journal is not None:
+            previous_path(self._journal.path).unlink(missing_ok=True)
+
+    def built(self) -> Report:
+        """The report without gates, the tasks in the order of the manifest."""
+        from pytest_retrieval.trial.document import build
+
+        report = build(self._header(), self._details())
+        self._faulty = sum(bool(faults_of(detail)) for detail in report.details())
+        return report
+
+    def confirm(self) -> None:
+        """Nothing is looked at again: agent and programs are known by their content from the start."""
+
+    def lines(self, width: int, path: str | None) -> Iterator[Sequence[tuple[str, str]]]:
+        """The table."""
+        from pytest_retrieval.trial.table import render
+
+        if self.summary is not None:
+            yield from render(self.summary, width, path)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _details(self) -> Iterator[dict[str, Any]]:
+        """The row of every task that an invocation was made for; those that were not made are marked so."""
+        from pytest_retrieval.agents.observe import unobserved
+
+        for row in sorted(self._barrier.packed):
+            detail = orjson.loads(zlib.decompress(self._barrier.packed[row]))
+            runs: dict[str, list[Any]] = {label: [] for label in detail["arms"]}
+            found = 0
+            for label, repeat in each_run(detail["arms"], self.trial.settings.repeats):
+                payload = self.opened().latest(key_of(detail["id"], label, repeat))
+                found += payload is not None
+                runs[label].append(unobserved() if payload is None else orjson.loads(payload)["run"])
+            if found:
+                arms = {label: {**entry, "runs": runs[label]} for label, entry in detail["arms"].items()}
+                yield {**detail, "arms": arms}
+
+    def _header(self) -> dict[str, Any]:
+        from pytest_retrieval.trial.pairs import trial_pairs
+
+        trial, manifest = self.trial, self.trial.manifest
+        rows, kept = len(manifest.tasks), len(self._barrier.packed)
+        asked = trial.pairs() or trial_pairs(self._barrier.header["arms"])
+        needed = [(rule.arm, rule.against) for rule in self.gates() if rule.against]
+        return {
+            **self._barrier.header,
+            "tasks": kept,
+            "sources": [{"path": manifest.path, "sha256": manifest.sha256, "rows": rows, "kept": kept}],
+            "selection": {"of": trial.plan.of, "chosen": len(self.nodeids), "lost": self._lost()},
+            "pairs": list(dict.fromkeys([*asked, *needed])),
+            "environment": self.environment(),
+        }
+
+    def _lost(self) -> list[dict[str, Any]]:
+        manifest, stopped = self.trial.manifest, self.trial.shelf.stopped
+        return [
+            {
+                "source": manifest.sha256,
+                "id": manifest.tasks[self.trial.plan.entries[nodeid]].id,
+                "ordinal": 0,
+                "why": "over the budget" if stopped and why.startswith("skipped") else why,
+            }
+            for nodeid, why in self.lost()
+        ]

@@ -1,0 +1,72 @@
+"""Prepared tasks in the run's private folder: what an agent is told, but never what the right answer is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from pytest_retrieval.report.canonical import encode
+
+if TYPE_CHECKING:
+    from pytest_retrieval.trial.run_task import Known
+
+_STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The ``arms`` of a prepared task, and its invocations that are ``known`` already, by arm and repeat."""
+
+    arms: dict[str, Any]
+    known: Mapping[str, Mapping[str, Any]]
+
+    def known_or_stopped(self, shelf: Shelf) -> Known:
+        """What is known of an invocation; of any other that it is not made, once the run was told to stop."""
+        from pytest_retrieval.agents.observe import unobserved
+
+        def known(label: str, repeat: int) -> dict[str, Any] | None:
+            found = self.known.get(label, {}).get(str(repeat))
+            if found is not None:
+                return dict(found)
+            return unobserved() if shelf.stopped else None
+
+        return known
+
+
+class Shelf:
+    """The folder ``path``: a file for each task by its row, written by the controller and read by all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def put(self, row: int, arms: Mapping[str, Any], known: Mapping[str, Mapping[int, Any]]) -> None:
+        """Leave a prepared task, with the records of its invocations that need not be made."""
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        told = {
+            label: {str(repeat): run for repeat, run in records.items()} for label, records in known.items()
+        }
+        self._place(row).write_bytes(encode({"arms": dict(arms), "known": told}))
+
+    def prepared(self, row: int) -> Ready:
+        """A task as it was left."""
+        record = orjson.loads(self._place(row).read_bytes())
+        return Ready(record["arms"], record["known"])
+
+    def stop(self, why: str) -> None:
+        """Let no process start a further invocation."""
+        (self._path / _STOP).write_text(why, encoding="utf-8")
+
+    @property
+    def stopped(self) -> str | None:
+        """Why no further invocation may be started; None while they may."""
+        try:
+            return (self._path / _STOP).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def _place(self, row: int) -> Path:
+        return self._path / f"{row}.json"
