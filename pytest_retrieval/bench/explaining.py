@@ -101,9 +101,9 @@ def _longest(words: Iterable[str]) -> list[str]:
 
 def _told(answer: Mapping[str, Any], row: ArmRow, sample: Sample) -> dict[str, Any]:
     """``answer`` with the ranks of gold beyond the limit, and of how many files, where that is known."""
-    if not row.rest:
+    gold = set(sample.gold)
+    if not row.rest or gold <= set(row.ranked):
         return dict(answer)
     first = len(row.ranked) + 1
-    gold = set(sample.gold)
     ranks = {path: rank for rank, path in enumerate(row.rest, first) if path in gold}
     return {**answer, "beyond": {"of": len(row.ranked) + len(row.rest), "ranks": ranks}}

@@ -253,7 +253,10 @@ class Harvest(ABC):
         else:
             self.opened().publish()
             self.published = path
-        self.also_write(report)
+        try:
+            self.also_write(report)
+        except ReportError as error:  # the report is there all the same
+            self.troubles.append(str(error))
 
 
 def plural(count: int, noun: str) -> str:

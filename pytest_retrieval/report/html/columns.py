@@ -27,7 +27,8 @@ def ranking_columns(head: Mapping[str, Any], costs: Costs) -> Iterator[Column]:
         yield _mean(name, limit)
     if any(name.endswith("no_gold") for name in _groups(head)):
         yield _rate("selective_success", limit, "gold found, or silence where there is none")
-    yield _mean("abstained", limit, 0, "share of samples for which the arm named no file")
+    if head["kind"] != "codesearch":
+        yield _mean("abstained", limit, 0, "share of samples for which the arm named no file")
     hint = "no answer, or declined; counted as misses"
     yield Column("errors", lambda _, group: group["errors"], whole, hint=hint, bad=True)
     for quantile in ("p50", "p95"):
@@ -38,11 +39,12 @@ def task_columns(head: Mapping[str, Any]) -> Iterator[Column]:
     """What a report of a trial says of an arm; tasks under one context are an arm."""
     names = {name for arm in head["arms"].values() for name in arm["groups"]["all"]}
     yield _figure("tasks", text=whole)
-    yield _figure("success", 1, "share of tasks with a true claim; 95 % Wilson interval")
-    for name in sorted(name for name in names if name.startswith("pass@")):
-        yield _figure(name, 1, "share of tasks with a true claim in any of the attempts")
+    yield _figure("success", 1, "share of tasks with a true claim; 95 % Wilson interval", interval=True)
+    for name in sorted(name for name in names if name.startswith("pass@") and name != "pass@1"):
+        yield _figure(name, 1, "share of tasks with a true claim in any of the attempts", interval=True)
     yield _figure("mean_f1", 1, "F1 of claims against gold", title="F1")
-    yield _figure("confidently_wrong_tasks", -1, "share of tasks with a false claim held certain")
+    hint = "share of tasks with a false claim held certain; 95 % Wilson interval"
+    yield _figure("confidently_wrong_tasks", -1, hint, title="confidently wrong", interval=True)
     yield _figure("abstained", 0, "share of tasks without a claim")
     yield _figure("gold_in_context", 1, "share of contexts that hold gold")
     yield _figure("gold_as_result", 1, "share of contexts that have gold as a result")
@@ -89,6 +91,7 @@ def _figure(
     title: str | None = None,
     text: Callable[[float], str] = share,
     bad: bool = False,
+    interval: bool = False,
 ) -> Column:
     def value(_: str, group: Group) -> float | None:
         found = figure(group, name)
@@ -99,7 +102,7 @@ def _figure(
         return None if found is None or found.low is None or found.high is None else (found.low, found.high)
 
     shown = name.replace("_", " ") if title is None else title
-    return Column(shown, value, text, best, ends, hint, bad)
+    return Column(shown, value, text, best, ends if interval else None, hint, bad)
 
 
 def _groups(head: Mapping[str, Any]) -> set[str]:

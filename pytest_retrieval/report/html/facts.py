@@ -63,7 +63,8 @@ def _warnings(head: Mapping[str, Any]) -> Iterator[str]:
     }
     if errors:
         named = ", ".join(f"{label} {count:,}" for label, count in errors.items())
-        yield f"Errors and refusals, counted as misses: {named} (reasons under About)."
+        what = "Errors" if head["kind"] == "trial" else "Errors and refusals, counted as misses"
+        yield f"{what}: {named} (reasons under About)."
     if head["environment"].get("contended"):
         yield "Several workers shared the machine: times are contended."
 

@@ -32,7 +32,7 @@ def heat_map(
     body = [
         tag(
             "tr",
-            tag("th", name, scope="row"),
+            tag("th", _breakable(name), scope="row"),
             tag("td", f"{_count(sums):,}", class_="number"),
             [_cell(sums.get(label)) for label in labels],
         )
@@ -46,6 +46,12 @@ def heat_map(
         note=f"Mean {measure} of each arm; n counts samples with it. Few samples say little.",
         class_="whole",
     )
+
+
+def _breakable(name: str) -> list[Markup | str]:
+    """A repository's name, which may go on in a new line after each slash."""
+    *owners, last = name.split("/")
+    return [*(part for owner in owners for part in (f"{owner}/", tag("wbr"))), last]
 
 
 def _count(sums: Sums) -> int:

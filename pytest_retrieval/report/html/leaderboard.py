@@ -42,7 +42,7 @@ def leaderboard(
         for column in columns
         if any(column.value(label, group) is not None for label, group in groups.items())
     ]
-    barred = next((column for column in shown if column.ends), None)  # one drawn interval is enough
+    barred = next((column for column in shown if _has_ends(column, groups)), None)  # one is enough
     titles = [tag("th", "arm", scope="col", data_sort="text")]
     for column in shown:
         hint = column.hint or None
@@ -88,6 +88,10 @@ def _row(
         if column is barred:
             cells.append(tag("td", _bar(value, ends, arms.look(label)), class_="bars"))
     return tag("tr", cells)
+
+
+def _has_ends(column: Column, groups: Mapping[str, Group]) -> bool:
+    return column.ends is not None and any(column.ends(group) is not None for group in groups.values())
 
 
 def _is_best(column: Column, value: float, groups: Mapping[str, Group]) -> bool:

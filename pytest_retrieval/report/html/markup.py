@@ -14,7 +14,7 @@ class Markup(str):
 
 Child = str | int | None | Iterable["Child"]
 
-_VOID = frozenset({"br", "circle", "input", "line", "meta", "path", "polyline", "rect"})
+_VOID = frozenset({"br", "circle", "input", "line", "meta", "path", "polyline", "rect", "wbr"})
 
 
 def tag(name: str, *children: Child, **attributes: str | float | bool | None) -> Markup:

@@ -126,7 +126,8 @@
       this.noun = report.kind === "trial" ? "task" : "sample";
       this.samples = report.samples.map((sample, place) => {
         const fields = fieldsOf(sample);
-        const paths = [...(sample.gold || []), ...(sample.given || [])].map((n) => report.paths[n]);
+        const paths = [...(sample.gold || []), ...(sample.given || [])].map((n) => report.paths[n])
+          .concat((sample.truth || []).flatMap(([, values]) => values));
         return {
           ...sample,
           place,
@@ -150,7 +151,7 @@
 
     build() {
       const search = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false",
-        placeholder: this.report.explained ? "query, id, repository, gold path" : "id, repository, gold path" });
+        placeholder: this.report.explained && this.noun === "sample" ? "query, id, repository, gold path" : "id, repository, gold" });
       search.addEventListener("input", () => {
         this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
         this.restart();

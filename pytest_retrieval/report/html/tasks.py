@@ -76,6 +76,6 @@ def _repositories(head: Mapping[str, Any]) -> Iterator[tuple[str, Sums]]:
         for label, arm in head["arms"].items():
             success = arm["groups"].get(group, {}).get("success", {})
             if success.get("n"):
-                sums[label] = float(success["count"]), success["n"]
+                sums[label] = success["rate"] * success["n"], success["n"]
         if sums:
             yield group.removeprefix(_REPOSITORY), sums

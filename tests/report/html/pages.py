@@ -17,7 +17,7 @@ from tests.report.samples import answer, detail, header, positive
 HOSTILE = (
     "</script><script>window.hacked=1</script><!--<img src=x onerror=window.hacked=1>\"'&\u202eevil\x07.py"
 )
-_VOID = {"meta", "input", "br", "link"}
+_VOID = {"meta", "input", "br", "link", "wbr"}
 
 
 @dataclass

@@ -40,6 +40,9 @@ def test_it_is_a_page(shown: Page) -> None:
     assert "agents under contexts · 4 tasks · 2 arms" in shown.text
     assert "Paired differences" in shown.text
     assert "Per repository" in shown.text
+    # Of grep one of two tasks of acme/quota and the one of acme/other; of none one run of four.
+    shades = [words for words in shown.texts["td"] if words in ("0.50", "1.00", "0.25")]
+    assert sorted(shades) == ["0.25", "0.50", "1.00"]
     assert "PILOT" in shown.text  # the partition of these tasks
 
 
