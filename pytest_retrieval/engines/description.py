@@ -141,7 +141,7 @@ class Description:
     @property
     def label(self) -> str:
         """The name in the characters that labels may have."""
-        return re.sub(r"[^A-Za-z0-9_.+-]+", "-", self.name).strip("-") or "engine"
+        return re.sub(r"-*[^A-Za-z0-9_.+-]+-*", "-", self.name).strip("-") or "engine"
 
     def supports(self, count: int) -> bool:
         """Whether the tool can serve ``count`` spans per file."""

@@ -226,6 +226,7 @@ def test_expressions_of_re2_are_read() -> None:
 
 def test_labels_have_the_characters_of_labels() -> None:
     assert description(name="ColGREP (17M)").label == "ColGREP-17M"
+    assert description(name="rg --json").label == "rg-json"
     assert description(name="€").label == "engine"
 
 
