@@ -13,23 +13,17 @@ from typing import Any, NamedTuple
 
 from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.measures.names import CUT, recall_cuts
+from pytest_retrieval.report.paired_table import paired_lines
+from pytest_retrieval.report.pieces import Line, Piece, plain
 from pytest_retrieval.report.summaries import BUILD
+
+__all__ = ["NOT_MEASURED", "Cell", "Column", "Line", "Piece", "Row", "plain", "printable", "render"]
 
 NOT_MEASURED = "-"
 _GAP = "  "
 _LABEL_FLOOR = 6
 _ROOMY = 100  # characters from which intervals are written in full and extra columns shown
 _SHOWN = 3  # lost samples and error reasons that are named
-
-
-class Piece(NamedTuple):
-    """Some text and what it is: ``""``, ``bold``, ``good``, ``bad`` or ``dim``."""
-
-    text: str
-    role: str = ""
-
-
-Line = tuple[Piece, ...]
 
 
 class Cell(NamedTuple):
@@ -67,12 +61,15 @@ def render(report: Mapping[str, Any], width: int, path: str | None = None) -> li
 
     ``path`` is where the report was written. Verdicts and the path are one line each, however long.
     """
-    return [*_table(report, width), (), *_notes(report, width), *_verdicts(report), *_place(path)]
-
-
-def plain(line: Line) -> str:
-    """A line without its roles."""
-    return "".join(piece.text for piece in line)
+    paired = list(paired_lines(report, width))
+    return [
+        *_table(report, width),
+        (),
+        *([*paired, ()] if paired else []),
+        *_notes(report, width),
+        *_verdicts(report),
+        *_place(path),
+    ]
 
 
 def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:

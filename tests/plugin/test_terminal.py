@@ -56,7 +56,10 @@ def test_the_table_has_a_row_per_arm(bench: Bench, workers: list[str]) -> None:
     # Five of five: Wilson's interval is .566 to 1.
     row = ["alphabet", "7", "1.000", "1.000", "1.000", "0.297", "1.000", ".566-1.00", "0.000", "0", "-"]
     assert lines[1].split() == row
-    assert lines[6:] == [
+    assert lines[6:8] == ["", "differences, 95% intervals over 5 samples; * zero is outside"]
+    pairs = [line.split(" - ")[0] for line in lines[9:12]]
+    assert pairs == ["alphabet", "alphabet", "alphabet"]  # against each of the lexical arms
+    assert lines[-4:] == [
         "",
         "samples: 7 chosen, 5 with gold",
         "skipped: 1 (no_gold_unlabeled: 1)",

@@ -1,0 +1,20 @@
+"""Lines of text whose pieces have roles, which the terminal's owner turns into colour."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """Some text and what it is: ``""``, ``bold``, ``good``, ``bad`` or ``dim``."""
+
+    text: str
+    role: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+def plain(line: Line) -> str:
+    """A line without its roles."""
+    return "".join(piece.text for piece in line)
