@@ -17,10 +17,11 @@ INTERRUPTED = 130
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    trial = commands.add_parser("trial", help="agents under context: generate, import-heldout")
+    trial = commands.add_parser("trial", help="agents under context: generate, import-heldout, score")
     actions = trial.add_subparsers(required=True, metavar="ACTION")
     _add_import(actions)
     _add_generate(actions)
+    _add_score(actions)
 
 
 def _add_import(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -49,6 +50,23 @@ def _add_generate(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
     making.set_defaults(command=generate)
 
 
+def _add_score(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "score a trial's report again from what it recorded"
+    scoring = actions.add_parser("score", help=about, description=about, allow_abbrev=False)
+    scoring.add_argument("--report", required=True, metavar="FILE", help="of this tool, or of cw-trial")
+    scoring.add_argument("--output", metavar="FILE", help="default: standard output")
+    scoring.add_argument("--tasks", metavar="FILE", help="the run manifest, for subjects that it lacks")
+    scoring.add_argument("--history", metavar="DIR", help="a repository that tells which gold existed")
+    scoring.add_argument("--prices", metavar="FILE", help="what tokens cost, TOML or JSON")
+    scoring.add_argument(
+        "--format",
+        choices=("pytest-retrieval", "cw-trial"),
+        default="pytest-retrieval",
+        help="the profile that is written; cw-trial is that of the original tool",
+    )
+    scoring.set_defaults(command=score)
+
+
 def import_heldout(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Write the run manifest of a frozen set to a file or the terminal."""
     from pytest_retrieval.report.canonical import encode
@@ -59,6 +77,23 @@ def import_heldout(options: argparse.Namespace, rest: Sequence[str]) -> int:
     with _refusing(), _interruptible("nothing was written"):
         output = _output(options.output, inputs)
         _write(output, [encode(imported(inputs[0], inputs[1], root))], "the run manifest")
+    return 0
+
+
+def score(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Write a report with everything derived built anew, to a file or the terminal."""
+    from pytest_retrieval.trial import cwtrial
+    from pytest_retrieval.trial.rescore import rescore
+
+    report = Path(options.report)
+    given = (options.tasks, options.history, options.prices)
+    tasks, history, prices = (None if text is None else Path(text) for text in given)
+    with _refusing(), _interruptible("nothing was written"):
+        output = _output(options.output, [path for path in (report, tasks, prices) if path is not None])
+        found = rescore(report, tasks=tasks, history=history, prices=prices)
+        original = options.format == "cw-trial"
+        chunks = list(cwtrial.chunks(found)) if original else found.chunks()  # refused before a byte goes out
+        _write(output, chunks, "the report")
     return 0
 
 
