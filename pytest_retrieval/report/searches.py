@@ -39,6 +39,7 @@ class _Asked:
     slots: int
     spanless: int
     textless: int
+    empty: int
     differs: bool
     miss: Mapping[str, Any] | None
     answer: Mapping[str, Any]
@@ -135,6 +136,7 @@ def _judged(
         slots=len(first),
         spanless=spans.spanless(first),
         textless=sum(slot.tokens is None for slot in first[: spans.TOKEN_SLOTS]),
+        empty=sum(slot.tokens == 0 and bool(slot.spans) for slot in first[: spans.TOKEN_SLOTS]),
         differs=found[1] != first,
         miss=None if any(chunks) else _miss(kept, golds, first, files, answer),
         answer=answer,
@@ -258,6 +260,7 @@ def _ext(
         "errors": list(dict.fromkeys(errors))[:_SHOWN],
         "unknown_paths": sum(one.answer.get("unknown", 0) for one in asked),
         "textless_slots": sum(one.textless for one in asked) if capabilities.get("tokens") else 0,
+        "empty_slots": sum(one.empty for one in asked) if capabilities.get("tokens_from_corpus") else 0,
         "differing_queries": sum(one.differs for one in asked),
         "token_estimator": spans.TOKEN_ESTIMATOR,
         "zero_miss_is": "share of queries with no gold in the top 20",

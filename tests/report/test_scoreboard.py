@@ -135,14 +135,15 @@ def test_every_caveat_is_on_its_row_and_in_the_legend() -> None:
         ext={
             "query_errors": 1,
             "textless_slots": 1,
+            "empty_slots": 1,
             "unknown_paths": 1,
             "differing_queries": 1,
             "contended": True,
         },
     )
-    assert flags_of(caveats, [caveats]) == "†‡≥s?uEWNC"
+    assert flags_of(caveats, [caveats]) == "†‡≥es?uEWNC"
     lines = render([caveats])
-    assert [line[0] for line in lines[-10:]] == list("†‡≥s?uEWNC")
+    assert [line[0] for line in lines[-11:]] == list("†‡≥es?uEWNC")
     assert "| a |" in "\n".join(markdown([caveats]))
     assert render([row("a")])[-1] == ""
 

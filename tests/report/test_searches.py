@@ -141,6 +141,13 @@ def test_29_tokens_of_the_corpus_are_flagged() -> None:
     assert row(ANSWERS, {**FULL, "tokens_from_corpus": True})["tokens_from_corpus"] is True
 
 
+def test_28_lines_beyond_their_file_cost_nothing_and_are_told() -> None:
+    beyond = [{"path": "a", "spans": [[70, 90]], "tokens": 0}, {"path": "b", "spans": [], "tokens": 0}]
+    answers = [{**ANSWERS[0], "slots": {"0": beyond}}]
+    assert row(answers, {**FULL, "tokens_from_corpus": True})["ext"]["empty_slots"] == 1
+    assert row(answers)["ext"]["empty_slots"] == 0
+
+
 def test_56_costs() -> None:
     cost = row([{**one, "cost": {"index_seconds": 4.0}} for one in ANSWERS])["cost"]
     assert (cost["index_seconds"], cost["files_per_sec"], cost["chunks_per_sec"]) == (4.0, 150, 0)
