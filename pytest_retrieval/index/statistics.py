@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.snapshots.base import Snapshot, TreeFile
 
 MAX_ENTRIES = 6_000_000  # held counts, about 10 bytes each
+_MOST = 0.9
 MAX_WORDS = 600_000  # distinct words, about 150 bytes each
 
 
@@ -23,7 +24,8 @@ class Statistics:
     Memory is bounded between snapshots, whatever the number of snapshots: the contents longest unused go
     first, and a vocabulary that outgrew its bound goes with all counts that speak in its numbers.
 
-    ``state`` says of the latest snapshot whether its texts were counted then, some of them, or none.
+    ``state`` says of the latest snapshot whether its texts were counted then, some of them, or none; a few
+    that were known before, such as empty ones, make no difference.
     """
 
     def __init__(self, max_entries: int = MAX_ENTRIES, max_words: int = MAX_WORDS) -> None:
@@ -45,7 +47,7 @@ class Statistics:
             self._forget()
         counted = self._count(snapshot, _distinct(snapshot.texts, self._counts))
         of = len({file.digest for file in snapshot.texts})
-        self.state = COLD if counted == of else INCREMENTAL if counted else WARM
+        self.state = COLD if counted >= _MOST * of else INCREMENTAL if counted else WARM
         for file in snapshot.texts:
             self._counts.move_to_end(file.digest)
         counts = [self._counts[file.digest] for file in snapshot.texts]

@@ -56,6 +56,8 @@ def test_an_index_says_what_it_was_built_from() -> None:
     indexes = Indexes(Statistics())
     trees = {"a": b"one", "b": b"two"}, {"a": b"one", "b": b"three"}, {"b": b"one", "c": b"three"}
     assert [indexes.of(snapshot_of(tree)).state for tree in trees] == ["COLD", "INCREMENTAL", "WARM"]
+    others = {f"f{number}": b"%d" % number for number in range(9)}
+    assert indexes.of(snapshot_of({"a": b"one", **others})).state == "COLD"
 
 
 def test_files_that_are_no_text_are_not_read() -> None:
