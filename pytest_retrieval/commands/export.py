@@ -77,13 +77,14 @@ def _arb(report: StoredReport, labels: Sequence[str], options: argparse.Namespac
 def _csv(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
     from pytest_retrieval.report.exports import rows
 
-    return rows.as_csv(rows.rows(report.details(), labels), rows.measures(report.limit, report.measures))
+    names = rows.measures(report.details(), labels, report.limit, report.measures)
+    return rows.as_csv(rows.rows(report.details(), labels), names)
 
 
 def _parquet(report: StoredReport, labels: Sequence[str], options: argparse.Namespace) -> Iterable[bytes]:
     from pytest_retrieval.report.exports import rows
 
-    names = rows.measures(report.limit, report.measures)
+    names = rows.measures(report.details(), labels, report.limit, report.measures)
     return [rows.as_parquet(rows.rows(report.details(), labels), names)]
 
 

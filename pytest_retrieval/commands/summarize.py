@@ -24,6 +24,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--union", action="store_true", help="reports over different samples files, with different ids"
     )
     merging.add_argument(
+        "--measures",
+        metavar="'MEASURE ...'",
+        default="",
+        help="compute further ones, as --retrieval-measures: 'nDCG@10 AP'",
+    )
+    merging.add_argument(
         "--format",
         choices=("pytest-retrieval", "corvint"),
         default="pytest-retrieval",
@@ -35,6 +41,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Merge reports into one table, one file, and verdicts."""
+    from pytest_retrieval.measures.chosen import choose
     from pytest_retrieval.report import corvint_writer, table, write
     from pytest_retrieval.report.merge import merge
     from pytest_retrieval.report.place import check_replaceable
@@ -49,7 +56,9 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     if output is not None:
         check_replaceable(output)
     try:
-        report = merge([read_report(path) for path in paths], union=options.union)
+        reports = [read_report(path) for path in paths]
+        further = [measure.name for measure in choose([options.measures], reports[0].limit)]
+        report = merge(reports, union=options.union, measures=further)
         verdicts = verdicts_of(options, report.head, report.details, output)
         report = report.with_gates(verdict.record() for verdict in verdicts)
         if output is not None:

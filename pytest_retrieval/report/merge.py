@@ -29,8 +29,8 @@ _REACHED = ("ceiling", "gold_absent", "gold_cut")  # known only to a report that
 _FASTEST = 1  # zlib level
 
 
-def merge(reports: Sequence[StoredReport], *, union: bool = False) -> Report:
-    """One report of all samples and arms of ``reports``.
+def merge(reports: Sequence[StoredReport], *, union: bool = False, measures: Sequence[str] = ()) -> Report:
+    """One report of all samples and arms of ``reports``; ``measures`` are further ones to compute.
 
     ``union`` allows different samples files, as long as no id is in two of them. Raises ReportError, one line
     that names the file, when the reports differ in samples, limit, protocol, measured binary, version of an
@@ -43,7 +43,10 @@ def merge(reports: Sequence[StoredReport], *, union: bool = False) -> Report:
         agreement.take(report)
         populations.add(report, samples.take(report))
     header = _header(reports, agreement, populations, samples)
-    return build(header, samples.details(agreement.limit, header.get("measures", ())))
+    asked = [name for report in reports for name in report.measures]
+    if names := list(dict.fromkeys([*asked, *measures])):
+        header["measures"] = names
+    return build(header, samples.details(agreement.limit, names))
 
 
 def _header(
@@ -52,7 +55,6 @@ def _header(
     totals = populations.totals()
     environments = [environment for report in reports for environment in report.environments]
     contended = any(environment.get("contended") for environment in environments)
-    measures = list(dict.fromkeys(name for report in reports for name in report.measures))
     return {
         "version": __version__,
         "protocol": agreement.protocol,
@@ -64,7 +66,6 @@ def _header(
         "pairs": agreement.pairs(),
         "snapshots": agreement.snapshots,
         **({} if agreement.program is None else {"corvint": dict(agreement.program)}),
-        **({"measures": measures} if measures else {}),
         "environment": {"contended": contended, "reports": environments},
         "registration": {
             "arms": sorted(agreement.arms),

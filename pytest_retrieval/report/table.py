@@ -98,7 +98,7 @@ def _line(label: str, label_width: int, cells: Sequence[Cell], widths: Sequence[
     return tuple(pieces)
 
 
-def _columns(limit: int, measures: Iterable[str], width: int, *, with_gold: bool) -> list[Column]:
+def _columns(limit: int, measures: Sequence[str], width: int, *, with_gold: bool) -> list[Column]:
     """Every column in order; the last extra ones go first when there is little room.
 
     Where no sample has gold, what is left to judge is whether an arm knew to be silent.
@@ -106,7 +106,7 @@ def _columns(limit: int, measures: Iterable[str], width: int, *, with_gold: bool
     roomy = width >= _ROOMY
     columns = [
         Column("n", lambda row: _count(row.group.get("n"))),
-        *(Column(f"R@{cut}", _measure(f"recall@{cut}"), needs_gold=True) for cut in recall_cuts(limit)),
+        *_recalls(limit, asked=bool(measures)),
         Column("MRR", _measure("mrr@k"), needs_gold=True),
         *(
             Column(name, _measure(name, best=name.partition("@")[0] in CUT), needs_gold=True)
@@ -126,6 +126,14 @@ def _columns(limit: int, measures: Iterable[str], width: int, *, with_gold: bool
         Column("hard neg", _measure("hard_negative_hits@k", best=False), extra=True, needs_gold=True),
     ]
     return [column for column in columns if with_gold or not column.needs_gold]
+
+
+def _recalls(limit: int, *, asked: bool) -> Iterator[Column]:
+    """Recall at each cut; where measures are asked for, these come first, and one of it will do."""
+    cuts = recall_cuts(limit)
+    for cut in cuts:
+        extra = asked and cut != (10 if 10 in cuts else cuts[-1])
+        yield Column(f"R@{cut}", _measure(f"recall@{cut}"), extra=extra, needs_gold=True)
 
 
 def _fit(columns: list[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], int]:

@@ -140,3 +140,5 @@ def test_a_merge_computes_them_again_and_keeps_ones_own(bench: Bench) -> None:
     assert first["metrics"]["alphabet"]["wasted@k"] == stored["details"][0]["metrics"]["alphabet"]["wasted@k"]
     assert {"mrr@3", "ap@k"} <= first["metrics"]["grep"].keys()
     assert "wasted@k" not in first["metrics"]["grep"]
+    assert main(["summarize", paths[1], "--measures", "nDCG@3", "-o", str(whole)]) == 0
+    assert bench.report("whole.json")["measures"] == ["ap@k", "ndcg@3"]

@@ -55,9 +55,12 @@ def rows(details: Iterable[Mapping[str, Any]], labels: Sequence[str]) -> Iterato
                 yield _row(detail, label)
 
 
-def measures(limit: int, further: Iterable[str]) -> list[str]:
-    """The columns of measures: those that every report has and ``further`` ones."""
-    return list(dict.fromkeys([*known_measures(limit), *further]))
+def measures(
+    details: Iterable[Mapping[str, Any]], labels: Sequence[str], limit: int, further: Iterable[str]
+) -> list[str]:
+    """The measures that an answer of ``labels`` has, in the order of tables, ``further`` ones last."""
+    found = {name for detail in details for label in labels for name in detail["metrics"].get(label, {})}
+    return [name for name in dict.fromkeys([*known_measures(limit), *further]) if name in found]
 
 
 def as_csv(found: Iterable[Row], names: Sequence[str]) -> Iterator[bytes]:

@@ -27,7 +27,8 @@ def test_a_row_by_hand() -> None:
         3,
         {"grep": (answered, {"mrr@k": 0.5}), "bm25:all": (answer(error="no", refused=True), {"mrr@k": 0.0})},
     )
-    names = rows.measures(5, ["ndcg@3"])
+    names = [*rows.measures([sample], ["grep", "bm25:all"], 5, ["ndcg@3"]), "recall@5", "ndcg@3"]
+    assert names[0] == "mrr@k"  # which alone an answer has
     first, second = read(b"".join(rows.as_csv(rows.rows([sample], ["grep", "bm25:all"]), names)))
     told = ("id", "arm", "fold", "wall_ms", "top_score", "answered", "first_gold", "gold_files", "error")
     assert [first[name] for name in told] == ["s3", "grep", "unassigned", "1.5", "2.0", "2", "2", "1", ""]
