@@ -76,7 +76,7 @@ def summarise(attempts: Iterable[Attempts], repeats: int = 1) -> dict[str, Any]:
         **_served(tasks, runs, repeats),
         **_money(tasks, runs),
         **(_repeated(tasks, runs, repeats) if repeats > 1 else {}),
-        **_controls([task for task in everything if task.is_control]),
+        **_controls([task for task in everything if task.is_control], repeats),
     }
 
 
@@ -206,12 +206,13 @@ def _pass(tasks: Iterable[Attempts], k: int) -> dict[str, Any]:
     return _figures(means, len(means), half_away(fsum(means)))
 
 
-def _controls(controls: Sequence[Attempts]) -> dict[str, Any]:
-    """The arm's controls; nothing where none was run."""
+def _controls(controls: Sequence[Attempts], repeats: int) -> dict[str, Any]:
+    """The arm's controls; nothing where none was run. With repetitions all but ``tasks`` count ``runs``."""
     runs = [run for control in controls for run in control.runs]
     if not runs:
         return {}
-    return {"already_fixed": dict(_control_counts(controls, runs))}
+    trials = {"runs": sum(len(control.scored) for control in controls)} if repeats > 1 else {}
+    return {"already_fixed": {**dict(_control_counts(controls, runs)), **trials}}
 
 
 def _control_counts(controls: Sequence[Attempts], runs: Sequence[Run]) -> Iterator[tuple[str, float]]:

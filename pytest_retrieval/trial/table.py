@@ -189,7 +189,7 @@ def _controls(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
             packets = f", {found['packet_abstained']} of {found['packets']} packets abstained"
             erred = f", {found['control_errors']} erred" if found["control_errors"] else ""
             yield Piece(
-                f"{mark}controls: {label}: {found['control_failed']} failed in {found['tasks']}"
+                f"{mark}controls: {label}: {found['control_failed']} of {found.get('runs', found['tasks'])} failed"
                 f"{packets if found['packets'] else ''}{erred}",
                 "bad" if found["control_failed"] else "",
             )

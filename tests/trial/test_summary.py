@@ -128,6 +128,11 @@ def test_controls_that_err_are_counted_and_reused_ones_are_not() -> None:
     assert (found["errors"], found["reused"]) == (0, 0)
 
 
+def test_controls_with_repetitions() -> None:
+    found = summary([control(0, run(CONFIDENT), run(SILENT), run("", error="x"))], repeats=3)["already_fixed"]
+    assert found.items() >= {"tasks": 1, "runs": 2, "control_failed": 1, "control_errors": 1}.items()
+
+
 def test_use_of_a_tool() -> None:
     call = {"tool": "search", "query": "q", "n_results": 1, "ms": 2}
     used = [task(row, {"grep": entry("", run(calls=[call] * count))}) for row, count in enumerate((3, 0, 1))]

@@ -76,8 +76,8 @@ def test_pairs_controls_errors_tokens_and_money() -> None:
     said = "\n".join(lines(1000, prices=PRICES, partition="unseen"))
     assert "grep - none: success +0.500 [" in said
     assert "(3 better, 0 worse of 6, McNemar p 0.250, unit sample)" in said
-    assert "controls: grep: 1 failed in 1\n" in said
-    assert "controls: slow: 0 failed in 0, 1 erred" in said
+    assert "controls: grep: 1 of 1 failed\n" in said
+    assert "controls: slow: 0 of 0 failed, 1 erred" in said
     assert "errors: slow: 7 (timed out after 5 s: 6; gone: 1)" in said
     assert "tokens: none, slow: NOT_OBSERVED" in said
     assert "tokens: grep: input_tokens 5400 (in 6 of 6 invocations)" in said
