@@ -188,11 +188,9 @@ def _controls(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
         if found:
             packets = f", {found['packet_abstained']} of {found['packets']} packets abstained"
             erred = f", {found['control_errors']} erred" if found["control_errors"] else ""
-            yield Piece(
-                f"{mark}controls: {label}: {found['control_failed']} of {found.get('runs', found['tasks'])} failed"
-                f"{packets if found['packets'] else ''}{erred}",
-                "bad" if found["control_failed"] else "",
-            )
+            failed, of = found["control_failed"], found.get("runs", found["tasks"])
+            said = f"{failed} of {of} failed{packets if found['packets'] else ''}{erred}"
+            yield Piece(f"{mark}controls: {label}: {said}", "bad" if failed else "")
 
 
 def _errors(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
