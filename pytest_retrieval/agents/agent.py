@@ -207,6 +207,7 @@ class Agent:
                 grace=_GRACE,
                 traced=True,
                 overflow_ends=False,
+                lingers=False,
             )
         except ProgramError as error:
             if isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.E2BIG:

@@ -224,10 +224,16 @@ class Group:
             guard.ended(self.process.pid)
 
 
-def pump(group: Group, sinks: Mapping[int, Sink], deadline: float, stop_at: Sink | None = None) -> bool:
+def pump(
+    group: Group,
+    sinks: Mapping[int, Sink],
+    deadline: float,
+    stop_at: Sink | None = None,
+    drain: float = DRAIN,
+) -> bool:
     """Move output into ``sinks`` until the program has ended; False when the deadline or a bound came first.
 
-    Pipes that somebody else still holds after the end are read for :data:`DRAIN` seconds more.
+    Pipes that somebody else still holds after the end are read for ``drain`` seconds more.
     """
     wait, ended = 0.001, False
     with selectors.DefaultSelector() as selector:
@@ -236,7 +242,7 @@ def pump(group: Group, sinks: Mapping[int, Sink], deadline: float, stop_at: Sink
         while True:
             now = time.monotonic()
             if not ended and group.exited():
-                ended, deadline = True, now + DRAIN
+                ended, deadline = True, now + drain
             if now >= deadline or (ended and not selector.get_map()):
                 return ended
             wait = 0.001 if selector.get_map() else min(wait * 2, _TICK)

@@ -87,6 +87,7 @@ def run(
     traced: bool = False,
     metered: bool = False,
     overflow_ends: bool = True,
+    lingers: bool = True,
 ) -> Completed:
     """Run ``argv`` to its end, or for ``timeout`` seconds, and return what it said.
 
@@ -95,7 +96,8 @@ def run(
     by default it is :func:`allowed_environment`. All processes of a ``traced`` program are ended, also those
     that left its group. Of a ``metered`` one, whose first word must be a whole path, it is told how much
     memory it needed, and ``wall`` is its own time. Where no ``overflow_ends`` it, a program that says too
-    much goes on, and what is beyond the bound is forgotten.
+    much goes on, and what is beyond the bound is forgotten. What a program leaves behind may go on for
+    moments, so that it is counted; where it never ``lingers`` it is ended at once, and not counted.
 
     Raises:
         ProgramError: the program cannot be started.
@@ -104,11 +106,12 @@ def run(
     with running(argv, cwd, stdin, environment, traced=traced, metered=metered) as group:
         out, err = Sink(stdout_limit), Sink(stderr_limit)
         sinks = {group.stdout: out, group.stderr: err}
-        ended = pump(group, sinks, started + timeout, stop_at=out if overflow_ends else None)
+        stop_at, drain = out if overflow_ends else None, DRAIN if lingers else 0.0
+        ended = pump(group, sinks, started + timeout, stop_at, drain)
         timed_out = not ended and not (overflow_ends and out.truncated)
         wall, left_behind = time.monotonic() - started, 0
         if ended:
-            left_behind = group.left_behind()
+            left_behind = group.left_behind() if lingers else 0
         else:
             group.signal(signal.SIGTERM)
             pump(group, sinks, time.monotonic() + grace)

@@ -60,6 +60,14 @@ def test_output_beyond_the_bound_may_be_only_discarded() -> None:
     assert (done.returncode, done.stdout_truncated, done.timed_out) == (4, True, False)
 
 
+def test_what_may_not_linger_is_ended_with_its_leader() -> None:
+    script = "sleep 600 & echo $!; yes | head -c 300000"
+    done = run(["sh", "-c", script], timeout=60, traced=True, lingers=False)
+    pid, _, rest = done.stdout.partition(b"\n")
+    assert rest == b"y\n" * 150_000
+    assert not is_alive(int(pid))
+
+
 def test_diagnostics_beyond_their_bound_are_only_discarded() -> None:
     done = run(["sh", "-c", "yes | head -c 300000 >&2; echo done"], timeout=60, stderr_limit=10)
     assert done.stdout == b"done\n"
