@@ -67,7 +67,7 @@ class Publishing:
                 continue
             yield "retrieval.report", printable(os.path.relpath(harvest.place.report, self._config.rootpath))
             for label, arm in harvest.summary["arms"].items():
-                group = arm["groups"]["all"]
+                group = arm.get("groups", {}).get("all", {})
                 for name in (*_PROPERTIES, *harvest.summary.get("measures", ())):
                     if isinstance(group.get(name), int | float):
                         yield f"retrieval.{label}.{name}", str(group[name])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_retrieval.cli import main
 from pytest_retrieval.report.build import Report, build
-from pytest_retrieval.report.exports.markdown import MAX_BYTES, code, summary
+from pytest_retrieval.report.exports.markdown import MAX_BYTES, code, preformatted, summary
 from pytest_retrieval.report.regrade import regrade
 from tests.report.runs import made_up_run, written
 from tests.report.samples import answer, detail, header
@@ -76,6 +76,27 @@ def test_what_does_not_fit_is_counted(limit: int) -> None:
     assert len(text.encode()) <= limit < len(whole.encode()) < MAX_BYTES
     assert re.search(r"\n\d+ more lines; the report has everything\.\n$", text)
     assert text.count("<details>") == text.count("</details>")
+
+
+def test_lines_for_a_terminal_stay_as_they_are() -> None:
+    text = preformatted(["arm  success", "", "<b>none</b>  0.5"])
+    assert text == "<pre>\narm  success\n&nbsp;\n&lt;b&gt;none&lt;/b&gt;  0.5\n</pre>\n"
+    short = preformatted([f"line {number}" for number in range(200)], 400)
+    assert len(short.encode()) <= 400
+    assert short.count("<pre>") == short.count("</pre>") == 1
+
+
+def test_verdicts_bring_what_belongs_to_them() -> None:
+    gate = {"gate": "lost(grep, hit@k) <= 0", "status": "failed", "expected": "<= 0", "got": 1, "fails": True}
+    scope = {"n": 1, "chosen": 1, "of": 1, "lost": [{"repo": "acme/ring", "id": "q|1", "before": 2}]}
+    report = report_of(detail(0, {"grep": (answer(ranked=["a.c"]), {})}), gates=({**gate, **scope},))
+    text = summary(report.head)
+    assert "  - <code>lost: acme/ring q&#124;1: rank 2 before, now not found</code>" in text
+    assert "1 of 1 gates failed" in text
+    excused = report_of(
+        detail(0, {"grep": (answer(ranked=["a.c"]), {})}), gates=({**gate, **scope, "fails": False},)
+    )
+    assert "gates failed" not in summary(excused.head)
 
 
 def test_the_worst_come_first() -> None:
