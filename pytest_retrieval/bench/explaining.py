@@ -64,7 +64,7 @@ def explain(
 
 
 def explanation(sample: Sample, snapshot: Snapshot | None) -> dict[str, Any]:
-    """The query's title and beginning, the hard negatives, and what the snapshot knows of each gold file in it.
+    """The query's title and beginning, hard negatives, and what the snapshot knows of gold files in it.
 
     Without a snapshot there is no ``gold``. ``terms`` counts the distinct terms of the whole query.
     """

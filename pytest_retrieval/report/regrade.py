@@ -17,7 +17,7 @@ NEGATIVES = "hard_negative_hits@k"
 def regrade(detail: Mapping[str, Any], limit: int, measures: Sequence[str] = ()) -> dict[str, Any]:
     """``detail`` with the metrics of all its arms, and its ceiling if it has one, computed from the paths.
 
-    Few reports have hard negatives, so ``hard_negative_hits@k`` of an answer stays as it is stored, and absent
+    Few reports have hard negatives, so ``hard_negative_hits@k`` of an answer stays as stored, and absent
     where it is; so do ContextBench's measures where the report has no spans (the original's), and of
     ``measures``, which are asked for beside those of every report, the users' own. Nothing else is kept.
     """
