@@ -223,7 +223,8 @@ class EngineArm(Arm):
         """What the index was built from; None where the tool keeps nothing."""
         if self.built is None or self.built.cache_state == COLD:
             return None if self.built is None else COLD
-        return WARM if self.description.index is None else INCREMENTAL
+        is_built = self.description.index is not None or (self._talk is not None and self._talk.sets_up)
+        return INCREMENTAL if is_built else WARM
 
     def _index(self) -> Indexed:
         """Run the index command, and set up what is part of the index."""

@@ -22,6 +22,8 @@ NUMBERS = ("K", "N", "PerFile", "Port")
 _ACTION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _FIELD = re.compile(r"\s*(?:(json|words)\s+)?\.(\w+)\s*")
 
+_SPECIAL = re.compile(r"[.^$*+?()\[\]{}|\\]")  # in every dialect; others mean something once they are escaped
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -97,5 +99,5 @@ def _value(field: Field, values: Mapping[str, str]) -> str:
     if field.form == "words":
         from pytest_retrieval.engines.shipped.words import words_of
 
-        return "|".join(re.sub(r"[^\w\s]", r"\\\g<0>", word) for word in words_of(value))
+        return "|".join(_SPECIAL.sub(r"\\\g<0>", word) for word in words_of(value))
     return json.dumps(value) if field.form == "json" else value

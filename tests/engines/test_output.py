@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_retrieval.engines.output import OutputError, Reading, look_up, read_output
+from pytest_retrieval.engines.output import OutputError, Reading, json_within, look_up, read_output
 from tests.engines.support import description
 
 Spanned = tuple[str, tuple[int, int] | None]
@@ -181,3 +181,38 @@ def test_a_path_that_no_file_can_have_is_no_result() -> None:
     assert [result.path for result in reading.results] == ["y" * 4096]
     assert reading.unparsed_results == 1
     assert reading.dropped[0].endswith("xxx: its path has 4,097 characters")
+
+
+@pytest.mark.parametrize(
+    ("data", "results"),
+    [
+        pytest.param('{"out":"[{\\"p\\":\\"a\\"}]"}', "out", id="a text that is the list"),
+        pytest.param('{"out":"{\\"hits\\":[{\\"p\\":\\"a\\"}]}"}', "out.hits", id="on the way"),
+        pytest.param('{"out":"2 found:\\n [{\\"p\\":\\"a\\"}] end"}', "out", id="after other words"),
+    ],
+)
+def test_json_within_a_text_is_read_on(data: str, results: str) -> None:
+    assert spanned(read(data, FLAT | {"results": results})) == [("a", None)]
+
+
+def test_a_result_may_be_the_path_itself() -> None:
+    assert spanned(read('["a","b"]', {"format": "json", "path": "."}, spans=False)) == [
+        ("a", None),
+        ("b", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "parse", [FLAT, FLAT | {"results": "out"}, LINES, GREP], ids=["json", "at", "jsonl", "regex"]
+)
+def test_words_that_say_nothing_was_found_are_no_results(parse: dict[str, Any]) -> None:
+    data = '{"out": "No matches here"}' if parse.get("results") else "No matches here"
+    assert read(data, parse | {"empty": "^No matches|: .No matches"}).results == []
+    with pytest.raises(OutputError):
+        read(data, parse | {"empty": "nothing"})
+
+
+@given(st.text(max_size=200))
+def test_any_text_holds_a_document_or_is_itself(text: str) -> None:
+    found = json_within(text)
+    assert found == text or not isinstance(found, str) or text.lstrip("\ufeff").strip().startswith('"')

@@ -55,3 +55,15 @@ def test_a_value_is_never_read_as_a_template(query: str) -> None:
     values = {**VALUES, "Query": query + "{{.Root}}"}
     plain, quoted = f"-{query}{{{{.Root}}}}-", json.dumps(query + "{{.Root}}")
     assert template.render(values) == plain + quoted
+
+
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        ("Where are the idle connections of the pool reused?", "idle|connections|pool|reused"),
+        ("a->b (x)", r"a->b \(x\)"),  # no word is left: all of it, and nothing in it means anything
+        ("  ", ""),
+    ],
+)
+def test_the_telling_words_of_a_query_are_one_expression(query: str, expression: str) -> None:
+    assert parse_template("{{words .Query}}").render({**VALUES, "Query": query}) == expression
