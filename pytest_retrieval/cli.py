@@ -10,6 +10,7 @@ from pytest_retrieval import __version__
 from pytest_retrieval.commands import (
     baseline,
     capture,
+    compare,
     corpora,
     engine,
     export,
@@ -33,6 +34,7 @@ COMMANDS = (
     run,
     snapshot,
     summarize,
+    compare,
     gate,
     baseline,
     export,

@@ -32,7 +32,7 @@ def gate(options: argparse.Namespace, rest: Sequence[str]) -> int:
     path = Path(options.report)
     try:
         report = read_judged(path)
-        verdicts = verdicts_of(options, report.head, report.details, path)
+        verdicts = verdicts_of(options, report.head, report.details, path, report.sha256)
     except ReportError as error:
         raise UsageError(str(error)) from error
     for verdict in verdicts:

@@ -50,10 +50,11 @@ def verdicts_of(
     head: Mapping[str, Any],
     details: Callable[[], Iterator[Mapping[str, Any]]],
     own: Path | None = None,
+    own_digest: str | None = None,
 ) -> list[Verdict]:
     """The verdicts of the gates that were asked for; raises UsageError, one line.
 
-    ``own`` is where the report lies that is judged, which is no baseline of itself.
+    ``own`` is where the judged report lies, ``own_digest`` its SHA-256: it is no baseline of itself.
     """
     from pytest_retrieval.gates.baseline import check_comparable
     from pytest_retrieval.gates.loading import Comparing, policy, read_overlap
@@ -69,7 +70,7 @@ def verdicts_of(
         undecided="fail" if policy("undecided", options.undecided) == "fail" else "warn",
         refuses=True,
     )
-    baseline = comparing.load(rules, own)
+    baseline = comparing.load(rules, own, own_digest)
     if baseline is not None:
         check_comparable(baseline, head)
     return judge(head, rules, details=details, baseline=baseline, comparing=comparing)

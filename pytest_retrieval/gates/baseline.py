@@ -122,10 +122,12 @@ def align(
     chose among its samples, so that the baseline may hold more. ``facts`` says that those are known. Raises
     UsageError, one line that counts the difference.
     """
-    others = _places(baseline.scores.samples, loose=baseline.overlap is not None)
+    theirs = baseline.scores.samples
+    exact = {sample.key: place for place, sample in enumerate(theirs)}
+    loose = {sample.key[1:]: place for place, sample in enumerate(theirs)} if baseline.overlap else {}
     new, old = [], []
     for place, sample in enumerate(samples):
-        found = others.get(_key(sample.key, loose=baseline.overlap is not None))
+        found = exact.get(sample.key, loose.get(sample.key[1:]))
         if found is not None and (not facts or baseline.scores.samples[found].facts == sample.facts):
             new.append(place)
             old.append(found)
@@ -156,14 +158,6 @@ def _check_share(
             f"baseline {baseline.shown}: {common} of {larger} samples are common, less than the share of"
             f" {baseline.overlap:g} that --retrieval-baseline-overlap asks for"
         )
-
-
-def _places(samples: Sequence[Sample], *, loose: bool) -> dict[Any, int]:
-    return {_key(sample.key, loose=loose): place for place, sample in enumerate(samples)}
-
-
-def _key(key: Key, *, loose: bool) -> Any:
-    return key[1:] if loose else key
 
 
 def plan_samples(keys: Collection[Key]) -> list[Sample]:

@@ -45,10 +45,13 @@ class Comparing:
 
         return None if self.text is None else baseline_path(self.text, self.root, self.base)
 
-    def load(self, rules: Sequence[Rule], own: Path | None = None) -> Baseline | None:
+    def load(
+        self, rules: Sequence[Rule], own: Path | None = None, own_digest: str | None = None
+    ) -> Baseline | None:
         """The baseline for ``rules``; None where none was named, or the one that is not there may be missing.
 
-        ``own`` is where the report of this run is or goes. Raises UsageError, one line.
+        ``own`` is where the report that is judged is or goes, ``own_digest`` its SHA-256 where that is known:
+        it is no baseline of itself. Raises UsageError, one line.
         """
         from pytest_retrieval.gates.baseline import check_arms, load_baseline
         from pytest_retrieval.report.distinct import same_file
@@ -61,15 +64,14 @@ class Comparing:
                 raise UsageError(f"gate '{needing[0]}': it needs a report to compare with: give --baseline")
             return None
         if own is not None and same_file(path, own):
-            raise UsageError(
-                f"baseline {self.text}: it is this report itself; accept one under a name first:"
-                f" pytest-retrieval baseline accept {path} --as main --reason '...'"
-            )
+            raise self._itself(path)
         if not path.exists():
             self._check_missing(path)
             return None
         try:
             judged = read_judged(path)
+            if judged.sha256 == own_digest:
+                raise self._itself(path)
             self._check_accepted(path, judged.sha256)
             baseline = load_baseline(judged, self.text, rules, overlap=self.overlap)
         except ReportError as error:
@@ -77,6 +79,12 @@ class Comparing:
         if not self.missing_passes:
             check_arms(baseline, rules)
         return baseline
+
+    def _itself(self, path: Path) -> UsageError:
+        return UsageError(
+            f"baseline {self.text}: it is this report itself; accept one under a name first:"
+            f" pytest-retrieval baseline accept {path} --as main --reason '...'"
+        )
 
     def _check_missing(self, path: Path) -> None:
         from pytest_retrieval.report.baselines import is_name, known_names

@@ -81,12 +81,10 @@ def _group(
 def _heading(group: str, pairs: Mapping[str, Mapping[str, Any]], measures: Sequence[str], width: int) -> str:
     """What the intervals are over; a line that is short enough, whatever it leaves out."""
     where = "" if group == "all" else f" ({group.removeprefix('stratum:')})"
-    cluster = (
-        next(iter(pairs.values()))[measures[0]]["cluster"] if measures else {"unit": "sample", "count": 0}
-    )
-    over = f"{cluster['count']} {_UNITS.get(cluster['unit'], cluster['unit'])}"
+    clusters = [found[name]["cluster"] for found in pairs.values() for name in measures if name in found]
+    over = f"{clusters[0]['count']} {_UNITS[clusters[0]['unit']]}" if clusters else ""
     says = f"differences{where}, 95% intervals over {over}; {_OUTSIDE} zero is outside"
-    return says if len(says) <= width else f"differences{where}; {_OUTSIDE} zero is outside"
+    return says if over and len(says) <= width else f"differences{where}; {_OUTSIDE} zero is outside"
 
 
 def _cell(figures: Mapping[str, Any] | None, *, roomy: bool) -> Cell:

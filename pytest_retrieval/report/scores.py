@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pytest_retrieval.measures.chosen import stored as computable
 from pytest_retrieval.report.stored import Key, key_of
 from pytest_retrieval.report.summaries import groups_of
+from pytest_retrieval.stats.attempts import pass_at
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -25,7 +26,11 @@ NO_RANK = 0  # nothing that was looked for is in the ranking
 NOT_ASKED, ANSWERED, REFUSED, FAULT = range(4)
 _FACTS = ("task_type", "repo", "base_commit", "stratum", "gold", "given", "query_chars")
 _TRIAL_FACTS = ("kind", "repo", "base_commit", "gold")
-_TRIAL_NAMES = {"mean_f1": "f1", "confidently_wrong_tasks": "confidently_wrong_task"}
+_TRIAL_NAMES = {
+    "mean_f1": "f1",
+    "confidently_wrong_tasks": "confidently_wrong_task",
+    "claims_per_reply": "valid_claims",
+}
 
 
 class Sample(NamedTuple):
@@ -145,9 +150,12 @@ def _trial_row(
     scored = [run["metrics"] for run in runs if isinstance(run.get("metrics"), Mapping)]
     values = {}
     for measure in measures:
-        name = _TRIAL_NAMES.get(measure, measure)
+        family, _, attempts = measure.partition("@")
+        name = "success" if family == "pass" else _TRIAL_NAMES.get(measure, measure)
         found = [float(metrics[name]) for metrics in scored if isinstance(metrics.get(name), (int, float))]
-        if found:
+        if family == "pass" and int(attempts) <= len(found):
+            values[measure] = pass_at(int(attempts), len(found), round(fsum(found)))
+        elif family != "pass" and found:
             values[measure] = fsum(found) / len(found)
     state = ANSWERED if scored else FAULT if runs else NOT_ASKED
     return values, state, NO_RANK

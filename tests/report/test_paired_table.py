@@ -50,7 +50,7 @@ def test_in_full() -> None:
 def test_the_more_telling_measures_stay_where_there_is_little_room() -> None:
     assert texts(list(paired_lines(head(PAIRS), 45))) == [
         "differences; * zero is outside",
-        "pair              n  MRR             hit@20",
+        "pair              n  MRR              hit@20",
         "bm25:all - grep  40  +.500 all equal  +1.00 -",
     ]
 

@@ -1,0 +1,117 @@
+"""Two reports side by side: worked out by hand from ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_retrieval.errors import UsageError
+from pytest_retrieval.report.compare import Comparison, compare_reports
+from pytest_retrieval.report.compare_table import compare_lines, markdown
+from pytest_retrieval.report.judged import read_judged
+from pytest_retrieval.report.pieces import plain
+from tests.gates.reports import FAULT, made, run, sample, trees, written
+
+BEFORE = [1, 2, 0, 4, 1, 1]
+AFTER: list[int | str] = [1, 0, 1, 5, FAULT, 1]
+
+
+def compared(folder: Path, old: Any = None, new: Any = None, **options: Any) -> Comparison:
+    paths = (
+        written(folder, old or run(BEFORE), "old.json"),
+        written(folder, new or run(AFTER), "new.json"),
+    )
+    return compare_reports(*map(read_judged, paths), **options)
+
+
+def test_means_differences_and_counts(tmp_path: Path) -> None:
+    (arm,) = compared(tmp_path, measures=["hit@k", "mrr@k"]).arms
+    hit, mrr = (row for row in arm.rows if row.group == "all")
+    # Hits 1 1 0 1 1 1 become 1 0 1 1 0 1: one won, two lost.
+    assert (hit.old, hit.new, hit.difference["mean"]) == (0.833333, 0.666667, -0.166667)
+    assert [hit.difference[name] for name in ("wins", "losses", "ties")] == [1, 2, 3]
+    # 1 1/2 0 1/4 1 1 become 1 0 1 1/5 0 1
+    assert (mrr.old, mrr.new) == (0.625, 0.533333)
+    assert (hit.difference["unit"], hit.difference["units"]) == ("repository", 6)
+
+
+def test_the_samples_that_moved_most_come_first(tmp_path: Path) -> None:
+    (arm,) = compared(tmp_path, moved=3).arms
+    assert arm.changed == 4
+    assert [(moved.id, moved.before, moved.now) for moved in arm.moved] == [
+        ("s2", 0, 1),
+        ("s4", 1, -1),
+        ("s1", 2, 0),
+    ]
+
+
+def test_groups_that_are_all_samples_again_are_left_out(tmp_path: Path) -> None:
+    assert {row.group for row in compared(tmp_path).arms[0].rows} == {"all"}
+    old = made([sample(row, 1, partition="A" if row else "B") for row in range(3)])
+    new = made([sample(row, 2, partition="A" if row else "B") for row in range(3)])
+    assert {row.group for row in compared(tmp_path, old, new).arms[0].rows} == {"all", "fold:A", "fold:B"}
+
+
+def test_only_common_samples_count(tmp_path: Path) -> None:
+    found = compared(tmp_path, run([1, 1, 1]), made([sample(row, 1) for row in (2, 3)]))
+    assert (found.common, found.only_old, found.only_new) == (1, 2, 1)
+    assert "compared on 1 common samples, 2 only in the old, 1 only in the new" in texts(found)
+
+
+def test_arms_are_matched_by_label_or_as_told(tmp_path: Path) -> None:
+    old = made([sample(0, 1, label="rg")])
+    with pytest.raises(UsageError, match="have no arm in common; match two with --arm OLD=NEW"):
+        compared(tmp_path, old, run([1]))
+    (arm,) = compared(tmp_path, old, run([2]), renamed={"rg": "grep"}).arms
+    assert (arm.old, arm.new) == ("rg", "grep")
+    with pytest.raises(UsageError, match="no arm 'gr'; did you mean 'rg'"):
+        compared(tmp_path, old, run([1]), renamed={"gr": "grep"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"limit": 10}, "its limit is 10, here 20"),
+        ({"protocol": "arb"}, "its protocol is arb, here house"),
+        (trees("b"), "the snapshot acme/r0@0000"),
+    ],
+)
+def test_what_is_not_comparable(tmp_path: Path, fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        compared(tmp_path, run(BEFORE, **fields), run(AFTER, **trees("a")))
+
+
+def texts(found: Comparison, width: int = 100) -> list[str]:
+    return [plain(line) for line in compare_lines(found, width)]
+
+
+def test_a_terminal(tmp_path: Path) -> None:
+    found = compared(tmp_path, measures=["hit@k"], moved=1)
+    row = next(line for line in texts(found) if line.startswith("all"))
+    figures = found.arms[0].rows[0].difference
+    assert row.split() == [
+        "all", "hit@k", "6", "0.833", "0.667",
+        "-0.167", f"[{figures['low']:+.3f},", f"{figures['high']:+.3f}]", "1/2/3",
+    ]  # fmt: skip
+    assert texts(found)[3:5] == ["", "grep, intervals over 6 repositories"]
+    assert texts(found)[-2:] == [
+        "  4 samples moved, the 1 that moved most:",
+        "  acme/r2 s2: not found -> rank 1",
+    ]
+    assert all(len(line) <= 80 for line in texts(found, 80))
+
+
+def test_an_arm_of_which_nothing_moved_is_one_line(tmp_path: Path) -> None:
+    found = compared(tmp_path, run(BEFORE), run(BEFORE, of=7))
+    assert texts(found)[-1] == "grep: no sample moved"
+
+
+def test_markdown_shows_names_as_text(tmp_path: Path) -> None:
+    old = made([sample(row, 1, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
+    new = made([sample(row, 0, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
+    lines = list(markdown(compared(tmp_path, old, new, measures=["hit@k"])))
+    assert "| all | hit@k | 6 | 1.000 | 0.000 | -1.000 all equal | 0 / 6 / 0 |" in lines
+    assert "- a\\_b/'c' &lt;b>\\|0: rank 1 -> not found" in lines
+    assert lines[-1] == "\\* zero is outside the interval"
