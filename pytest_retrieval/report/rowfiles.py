@@ -30,6 +30,7 @@ from pytest_retrieval.report.shapes import (
     record,
     text,
 )
+from pytest_retrieval.report.stored import UNKNOWN, StoredReport
 from pytest_retrieval.report.write import write_report
 
 _quality = record(
@@ -40,6 +41,7 @@ _quality = record(
         "zero_miss": number,
     }
 )
+_HOST = ("platform", "cpus", "python", "workers")
 _object: Shape = map_of(anything)
 _filled = matching(r"(?s).+", "a text that is not empty")
 _PEAKS = ("peak_rss_mb", "tree_peak_rss_mb", "query_peak_rss_mb")
@@ -128,7 +130,18 @@ def _of_report(path: Path, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for place, detail in enumerate(stored.details()):
         searches.add((0, place, 0, ""), detail)
     contended = any(environment.get("contended") is True for environment in stored.environments)
-    return [_outer(row, contended=contended) for row in searches.rows(stored.snapshots)]
+    rows = [_outer(row, contended=contended) for row in searches.rows(stored.snapshots)]
+    return [{**row, "ext": {**row["ext"], **_told(stored, row["engine"])}} for row in rows]
+
+
+def _told(stored: StoredReport, engine: str) -> dict[str, Any]:
+    """What a report says of the engine and of the machine; of several machines, nothing."""
+    told: dict[str, Any] = {"engine_version": stored.arms[engine].get("version", UNKNOWN)}
+    if len(stored.environments) == 1:
+        (environment,) = stored.environments
+        told["host"] = {name: environment[name] for name in _HOST if name in environment}
+        told |= {"started": environment["started_at"]} if "started_at" in environment else {}
+    return told
 
 
 def _document(path: Path) -> Any:

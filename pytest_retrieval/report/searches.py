@@ -14,6 +14,7 @@ from pytest_retrieval.measures import spans
 from pytest_retrieval.measures.spans import PER_FILE, Quality
 from pytest_retrieval.model import Gold, Searched, Slot, distinct
 from pytest_retrieval.report.search_costs import chunks_of, cost_row
+from pytest_retrieval.report.search_notices import notices
 from pytest_retrieval.report.search_pairs import search_pairs
 from pytest_retrieval.report.searched import stored_query, stored_slots
 
@@ -261,6 +262,7 @@ def _ext(
         "unknown_paths": sum(one.answer.get("unknown", 0) for one in asked),
         "textless_slots": sum(one.textless for one in asked) if capabilities.get("tokens") else 0,
         "empty_slots": sum(one.empty for one in asked) if capabilities.get("tokens_from_corpus") else 0,
+        "noticed": notices(one.answer.get("state") for one in asked),
         "differing_queries": sum(one.differs for one in asked),
         "token_estimator": spans.TOKEN_ESTIMATOR,
         "zero_miss_is": "share of queries with no gold in the top 20",

@@ -412,7 +412,9 @@ def test_the_console_sets_up_validates_lists_and_prints(
     assert "grep - tool" in first
     assert main(["scoreboard", str(rows)]) == 0
     assert capsys.readouterr().out == first
-    kept = json.loads((rows / "tool__kv.json").read_text(encoding="utf-8"))["ext"]["per_query"]
+    told = json.loads((rows / "tool__kv.json").read_text(encoding="utf-8"))["ext"]
+    assert (told["host"]["platform"], told["engine_version"][:7]) == (sys.platform, "sha256:")
+    kept = told["per_query"]
     assert [(one["query"], one["ranks"]) for one in kept] == [
         ("drop_expired key", [1]), ("close_socket sockets", [0, 0]), ("nowhere", [0]),
     ]  # fmt: skip

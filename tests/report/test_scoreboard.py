@@ -136,14 +136,15 @@ def test_every_caveat_is_on_its_row_and_in_the_legend() -> None:
             "query_errors": 1,
             "textless_slots": 1,
             "empty_slots": 1,
+            "noticed": {"bad spans": 2},
             "unknown_paths": 1,
             "differing_queries": 1,
             "contended": True,
         },
     )
-    assert flags_of(caveats, [caveats]) == "†‡≥es?uEWNC"
+    assert flags_of(caveats, [caveats]) == "†‡≥es?puEWNC"
     lines = render([caveats])
-    assert [line[0] for line in lines[-11:]] == list("†‡≥es?uEWNC")
+    assert [line[0] for line in lines[-12:]] == list("†‡≥es?puEWNC")
     assert "| a |" in "\n".join(markdown([caveats]))
     assert render([row("a")])[-1] == ""
 

@@ -148,6 +148,16 @@ def test_28_lines_beyond_their_file_cost_nothing_and_are_told() -> None:
     assert row(answers)["ext"]["empty_slots"] == 0
 
 
+def test_what_was_dropped_in_reading_is_counted_on_the_row() -> None:
+    states = ["2 unparsed lines, 1 bad spans", "3 unparsed lines", "INDEX_NEWER", None]
+    answers = [
+        {**one, **({} if state is None else {"state": state})}
+        for one, state in zip(ANSWERS, states, strict=True)
+    ]
+    assert row(answers)["ext"]["noticed"] == {"bad spans": 1, "unparsed lines": 5}
+    assert row(ANSWERS)["ext"]["noticed"] == {}
+
+
 def test_56_costs() -> None:
     cost = row([{**one, "cost": {"index_seconds": 4.0}} for one in ANSWERS])["cost"]
     assert (cost["index_seconds"], cost["files_per_sec"], cost["chunks_per_sec"]) == (4.0, 150, 0)
