@@ -29,6 +29,20 @@ case $((sum / 315 % 11)) in # so that the embedded tasks meet every mood
 esac
 mood=${FAKE_MOOD:-$mood}
 
+# With an arm as a tool (--access tools) it searches once for the words of the task, and believes the result.
+ask() { # CONFIGURATION: what the search tool says
+    words=$(printf '%s' "$task" | tr -cs 'A-Za-z0-9_/.-' ' ')
+    argument() { sed -n 's/.*"args": *\["\(.*\)"\].*/\1/p' "$1" | awk -F'", *"' -v n="$2" '{print $n}'; }
+    set -- "$(sed -n 's/.*"command": *"\([^"]*\)".*/\1/p' "$1")" \
+        "$(argument "$1" 1)" "$(argument "$1" 2)" "$(argument "$1" 3)" "$(argument "$1" 4)"
+    {
+        echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"fake","version":"1"}}}'
+        echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        printf '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"%s"}}}\n' "$words"
+    } | "$@" | sed -n 's/.*"text": "\(.*\)"}\], "isError": false.*/\1/p' | awk '{gsub(/\\n/, "\n")} 1'
+}
+[ -z "$RETRIEVAL_MCP_CONFIG" ] || context=$(ask "$RETRIEVAL_MCP_CONFIG")
+
 row=$(printf '%s\n' "$context" | sed -n 's/^\(score\|rank\)=[0-9]* //p' | head -n 1)
 [ -n "$row" ] || row=$(printf '%s\n' "$context" | sed -n 's/.*"id": *"\([^":]*\).*/\1/p' | head -n 1)
 evidence=${row:-none}
