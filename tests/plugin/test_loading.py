@@ -23,6 +23,7 @@ LIGHT = {
     "pytest_retrieval.plugin.fixtures",
     "pytest_retrieval.plugin.options",
     "pytest_retrieval.plugin.role",
+    "pytest_retrieval.plugin.trial_fixtures",
 }
 WITH_XDIST = {
     "pytest_retrieval.programs",
