@@ -7,10 +7,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_retrieval.commands.judging import add_gate_options, verdicts_of
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.report.distinct import same_file
+
+if TYPE_CHECKING:
+    from pytest_retrieval.report.build import Report
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     merging = commands.add_parser(
         "summarize", help="merge reports into one: summarize a.json b.json -o all.json"
     )
-    merging.add_argument("report", nargs="+", metavar="REPORT", help="ours, or corvint-retrieval-bench/0")
+    merging.add_argument("report", nargs="+", metavar="REPORT", help="ours, or the originals'")
     merging.add_argument("-o", "--output", metavar="FILE", help="write the merged report to FILE")
     merging.add_argument(
         "--union", action="store_true", help="reports over different samples files, with different ids"
@@ -41,11 +45,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Merge reports into one table, one file, and verdicts."""
-    from pytest_retrieval.measures.chosen import choose
     from pytest_retrieval.report import corvint_writer, table, write
-    from pytest_retrieval.report.merge import merge
     from pytest_retrieval.report.place import check_replaceable
-    from pytest_retrieval.report.read import read_report
+    from pytest_retrieval.trial import table as trial_table
 
     paths = [Path(text) for text in options.report]
     output = None if options.output is None else Path(options.output)
@@ -56,9 +58,7 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     if output is not None:
         check_replaceable(output)
     try:
-        reports = [read_report(path) for path in paths]
-        further = [measure.name for measure in choose([options.measures], reports[0].limit)]
-        report = merge(reports, union=options.union, measures=further)
+        report = _merged(options, paths)
         verdicts = verdicts_of(options, report.head, report.details, output)
         report = report.with_gates(verdict.record() for verdict in verdicts)
         if output is not None:
@@ -67,6 +67,27 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     except ReportError as error:
         raise UsageError(str(error)) from error
     width = shutil.get_terminal_size().columns
-    lines = table.render(report.head, width, None if output is None else str(output))
+    renderer = trial_table if report.head["kind"] == "trial" else table
+    lines = renderer.render(report.head, width, None if output is None else str(output))
     sys.stdout.writelines(f"{table.plain(line)}\n" for line in lines)
     return int(any(gate["fails"] for gate in report.head["gates"]))
+
+
+def _merged(options: argparse.Namespace, paths: Sequence[Path]) -> Report:
+    """One report of all, which are of rankings, or all of one trial."""
+    from pytest_retrieval.measures.chosen import choose
+    from pytest_retrieval.report.merge import merge
+    from pytest_retrieval.report.read import OfTrialError, read_report
+    from pytest_retrieval.trial.merge import merge_trials
+    from pytest_retrieval.trial.reading import read_trial
+
+    try:
+        reports = [read_report(path) for path in paths]
+    except OfTrialError as error:
+        if options.union or options.measures or options.format == "corvint":
+            raise UsageError(
+                f"{error}: --union, --measures and --format corvint say nothing of it"
+            ) from error
+        return merge_trials([read_trial(path) for path in paths])
+    further = [measure.name for measure in choose([options.measures], reports[0].limit)]
+    return merge(reports, union=options.union, measures=further)

@@ -35,6 +35,7 @@ from pytest_retrieval.report.shapes import (
 )
 from pytest_retrieval.report.stored import NOT_RUN, UNKNOWN, Detail, StoredReport, require
 
+CW_TRIAL = "corvint-cw-trial/0"  # the original's profile of trials
 _STRATA = ("positive", "natural_no_gold", "counterfactual_no_gold")
 _COUNTED = ("gold_absent", "gold_cut")  # of a snapshot: sums over its samples
 
@@ -174,14 +175,21 @@ _head = record(
 )
 
 
+class OfTrialError(ReportError):
+    """A report of agents' claims where one of rankings is needed."""
+
+
 def read_report(path: Path) -> StoredReport:
     """The report in the file ``path``, of up to 1 GiB; its details are checked as they are drawn.
 
-    Raises ReportError, one line with file and place, for a file that is not a report of a known profile.
+    Raises ReportError, one line with file and place, for a file that is not a report of a known profile, and
+    OfTrialError for a trial's.
     """
     document = Document(path, "details")
     readers = {PROFILE: _read_own, corvint.PROFILE: corvint.read}
     profile = document.members.get("profile")
+    if profile == CW_TRIAL or (profile == PROFILE and document.members.get("kind") == "trial"):
+        raise OfTrialError(f"{path}: this is a report of a trial, which has no rankings")
     if not isinstance(profile, str) or profile not in readers:
         known = " and ".join(readers)
         raise ReportError(f"{path}: profile: {profile!a:.80} is not one that can be read ({known})")

@@ -14,13 +14,14 @@ from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.document import Document
+from pytest_retrieval.report.read import CW_TRIAL
 from pytest_retrieval.report.shapes import flag, map_of, record, text
 from pytest_retrieval.report.stored import require
 from pytest_retrieval.trial import stored
 from pytest_retrieval.trial.claims import MEMBERS as CLAIM_MEMBERS
 from pytest_retrieval.trial.summary import RATES
 
-PROFILE = "corvint-cw-trial/0"
+PROFILE = CW_TRIAL
 ARMS = ("none", "grep", "corvint", "aider")
 ACCESS = ("read-only", "none")
 

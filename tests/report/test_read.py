@@ -125,7 +125,8 @@ def at(*steps: str | int) -> Callable[[Any, Any], None]:
 @pytest.mark.parametrize(
     ("put", "value", "why"),
     [
-        (at("kind"), "trial", "kind: must be one of bench, codesearch, not 'trial'"),
+        (at("kind"), "poem", "kind: must be one of bench, codesearch, not 'poem'"),
+        (at("kind"), "trial", "this is a report of a trial, which has no rankings"),
         (at("protocol"), None, "protocol: must be one of house, arb, not None"),
         (at("limit"), 51, "limit: must be a whole number from 1 to 50, not 51"),
         (at("sources", 0, "sha256"), "x", "sources[0].sha256: must be a SHA-256"),
