@@ -9,12 +9,27 @@ from pytest_retrieval.report.search_pairs import MRR, RECALL, interval_of, is_se
 
 TITLES = ("pair", "R@10", "95% CI", "better/worse/alike", "MRR", "95% CI", "separable")
 
+_LIGHTEST = (5, 3, 4, 2)  # columns that go one after the other where there is little room
+_GAP = 2
+
 Pairs = Mapping[str, Mapping[str, Any]]  # of one corpus, by name
 
 
 def pair_grid(pairs: Pairs) -> list[list[str]]:
     """A row of cells for each pair that could be compared, under :data:`TITLES`."""
     return [_cells(name, found) for name, found in pairs.items() if "why" not in found]
+
+
+def fitted(grid: Sequence[Sequence[str]], width: int | None) -> list[list[str]]:
+    """:data:`TITLES` and the rows below them, without as many columns as do not fit into ``width``."""
+    rows = [list(TITLES), *map(list, grid)]
+    kept = list(range(len(TITLES)))
+    for light in _LIGHTEST:
+        needed = sum(max(len(row[n]) for row in rows) + _GAP for n in kept) - _GAP
+        if width is None or needed <= width:
+            break
+        kept.remove(light)
+    return [[row[n] for n in kept] for row in rows]
 
 
 def not_compared(pairs: Pairs) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pytest_retrieval.measures.spans import DEPTH, TOKEN_ESTIMATOR
 from pytest_retrieval.report import board_cells as cells
 from pytest_retrieval.report.board_cells import Row, failure, is_failed
-from pytest_retrieval.report.board_pairs import TITLES, Pairs, not_compared, pair_grid
+from pytest_retrieval.report.board_pairs import TITLES, Pairs, fitted, not_compared, pair_grid
 from pytest_retrieval.report.search_pairs import search_pairs
 
 _GAP = "  "
@@ -69,7 +69,8 @@ def render(
         lines += [f"  {row['engine']}: failed: {failure(row)}" for row in members if is_failed(row)]
         found = paired.get(corpus, {})
         if compared := pair_grid(found):
-            lines += [*_aligned(TITLES, compared), ""]
+            titles_of_pairs, *compared = fitted(compared, width)
+            lines += [*_aligned(titles_of_pairs, compared), ""]
         lines += not_compared(found)
     lines += [*overall(rows), *(f"{flag} {meaning}" for flag, meaning in LEGEND.items() if flag in used)]
     return [*lines, *(f"{title}: {meaning}" for title, meaning in COLUMNS.items() if title in titles)]

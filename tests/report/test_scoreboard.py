@@ -182,6 +182,9 @@ def test_pairs_stand_below_their_table() -> None:
     place = next(n for n, line in enumerate(lines) if line.startswith("pair"))
     assert lines[place + 1].split()[:4] == ["a", "-", "b", "+25.0"]
     assert lines[place + 1].endswith("not separable")
+    narrow = render([row("long" * 9, ext=rows[0]["ext"]), rows[1]], 80)
+    place = next(n for n, line in enumerate(narrow) if line.startswith("pair"))
+    assert narrow[place].split() == ["pair", "R@10", "95%", "CI", "separable"]
     assert any(line.startswith("| a - b | +25.0 |") for line in markdown(rows))
     assert not any(line.startswith("pair") for line in render(rows, pairs={}))
 
