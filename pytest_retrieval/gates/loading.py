@@ -48,7 +48,7 @@ class Comparing:
     def load(
         self, rules: Sequence[Rule], own: Path | None = None, own_digest: str | None = None
     ) -> Baseline | None:
-        """The baseline for ``rules``; None where none was named, or the one that is not there may be missing.
+        """The baseline for ``rules``; None where none of them needs it, or where it may be and is missing.
 
         ``own`` is where the report that is judged is or goes, ``own_digest`` its SHA-256 where that is known:
         it is no baseline of itself. Raises UsageError, one line.
@@ -57,16 +57,18 @@ class Comparing:
         from pytest_retrieval.report.distinct import same_file
         from pytest_retrieval.report.judged import read_judged
 
-        path = self.path
+        path, needing = self.path, [rule for rule in rules if rule.gate.needs_baseline]
         if path is None or self.text is None:
-            needing = [rule.gate for rule in rules if rule.gate.needs_baseline]
             if needing:
-                raise UsageError(f"gate '{needing[0]}': it needs a report to compare with: give --baseline")
+                gate = needing[0].gate
+                raise UsageError(f"gate '{gate}': it needs a report to compare with: give --baseline")
             return None
         if own is not None and same_file(path, own):
             raise self._itself(path)
         if not path.exists():
             self._check_missing(path)
+            return None
+        if not needing:
             return None
         try:
             judged = read_judged(path)
