@@ -101,7 +101,7 @@ class Gathering(Harvest):
         if not self.bench.settings.snapshot_latency or not self._attempts:
             return self.whereabouts()
         partial = partial_path(self.place.report)
-        write.write_report(partial, self.built().chunks())
+        write.write_report(partial, self.judged(self.built(), self.gates()).chunks())
         self.opened().publish()
         return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"
 
