@@ -79,7 +79,7 @@ MISTAKES = {
     ),
     "a gate beyond the limit": (
         [*MAIN, "--limit=10", "--gate=alphabet: recall@20 >= 0"],
-        "gate 'alphabet: recall@20 >= 0': measure 'recall@20': recall is measured at *, up to k = 10*",
+        "gate 'alphabet: recall@20 >= 0': measure 'recall@20': recall goes up to k = 10*",
     ),
     "a gate without a comparison": (
         [*MAIN, "--gate=alphabet mrr@k 0"],
