@@ -73,9 +73,12 @@ def find_description(text: str, base: Path | None = None) -> Path:
     known = sorted(file.stem for file in SHIPPED.glob("*.json"))
     if text in known:
         return SHIPPED / f"{text}.json"
+    beside = sorted(str(Path(text).parent / file.name) for file in path.parent.glob("*.json"))
+    whole = f"{text}.json"
+    near = f"; did you mean {whole!r}?" if whole in beside else closest(text, [*known, *beside])
     raise UsageError(
         f"engine:{text}: there is no file {text!r}, and no shipped description of that name"
-        f"{closest(text, known)} (shipped: {', '.join(known)})"
+        f"{near} (shipped: {', '.join(known)})"
     )
 
 

@@ -253,6 +253,9 @@ def test_shipped_descriptions_load_clean_and_are_found_by_name(
         UsageError, match=r"^engine:ripgrap: there is no file 'ripgrap'.*did you mean 'ripgrep'\?"
     ):
         find_description("ripgrap")
+    for text in ("tool", "toll.json"):
+        with pytest.raises(UsageError, match=r"did you mean 'tool\.json'\?"):
+            find_description(text)
 
 
 def test_no_code_knows_a_shipped_engine() -> None:
