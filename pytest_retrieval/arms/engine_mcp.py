@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_retrieval.arms.engine_calls import shown_command
 from pytest_retrieval.arms.engine_mcp_connect import connect
-from pytest_retrieval.arms.engine_mcp_session import CallError, Greeting, Session
+from pytest_retrieval.arms.engine_mcp_session import CallError, Session
 from pytest_retrieval.arms.engine_talk import RESTARTS
 from pytest_retrieval.engines.description import Description, Server, ToolCall
 from pytest_retrieval.engines.output import OutputError
@@ -110,7 +110,7 @@ class Asked:
         self._lines = []
         session = connect(self._description, self._values)
         try:
-            self._look(session.greeting)
+            self._look(session)
             for number, call in enumerate(self._server.setup):
                 self._set_up(session, f"setup[{number}]", call)
             if self._server.ready is not None:
@@ -121,12 +121,13 @@ class Asked:
         self._session = session
         self.set_up = time.perf_counter() - started
 
-    def _look(self, greeting: Greeting) -> None:
+    def _look(self, session: Session) -> None:
         """See that the server has the tools."""
+        greeting = session.greeting
         said = greeting.shown or "without a name"
         self._lines.append(f"server: {said}, protocol {greeting.protocol}")
         if self._server.command is not None:
-            self._lines.append(f"process: {shown_command(self._server.command, self._values)}")
+            self._lines.append(f"process: {shown_command(self._server.command, session.values)}")
         self._lines.append(f"tools: {', '.join(greeting.tools)}")
         for call in self._server.calls:
             if call.tool not in greeting.tools:

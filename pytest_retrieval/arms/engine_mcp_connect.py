@@ -58,13 +58,15 @@ def connect(description: Description, values: Mapping[str, str]) -> Session:
 
     try:
         roots = Path(values["Root"]) if values["Root"] else None
-        return Session(link, peer, roots=roots, timeout=server.timeout)
+        session = Session(link, peer, roots=roots, timeout=server.timeout)
     except ProgramError as error:
         raise ArmError(f"server: {error}") from error
     except BaseException:
         if peer is not None:
             peer.kill()
         raise
+    session.values = values
+    return session
 
 
 def introduce(description: Description) -> Greeting | None:

@@ -52,7 +52,8 @@ class Session:
     """A session over the link that ``make`` makes in the session's loop; ``peer`` is the server's program.
 
     ``roots`` is the folder that a server is told when it asks for one. ``timeout`` are the seconds until the
-    server must have said who it is and what its tools are.
+    server must have said who it is and what its tools are. ``values`` are the template fields it was started
+    with, for who wants to show them.
 
     Raises:
         ProgramError: it did not, or has ended.
@@ -62,6 +63,7 @@ class Session:
         self, make: Callable[[], Link], peer: Peer | None, *, roots: Path | None, timeout: float
     ) -> None:
         _be_quiet()
+        self.values: Mapping[str, str] = {}
         self._make = make
         self._peer = peer
         self._roots = roots

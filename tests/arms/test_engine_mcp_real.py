@@ -51,8 +51,8 @@ def test_mcp_grep(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
 def test_code_index_mcp(transport: str, tmp_path: Path) -> None:
-    words = [program("code-index-mcp", "RETRIEVAL_CODE_INDEX_MCP"), "--indexer-path", "{{.State}}"]
-    server: dict[str, Any] = {"command": [*words, "--transport", transport, "--port", "{{.Port}}"]}
+    words = [program("code-index-mcp", "RETRIEVAL_CODE_INDEX_MCP"), "--transport", transport]
+    server: dict[str, Any] = {"command": [*words, "--port", "{{.Port}}"]}
     if transport != "stdio":
         server["url"] = "http://127.0.0.1:{{.Port}}/mcp"
     arguments = {
@@ -64,6 +64,7 @@ def test_code_index_mcp(transport: str, tmp_path: Path) -> None:
     keys: dict[str, Any] = {
         "setup": [{"tool": "set_project_path", "arguments": {"path": "{{.Root}}"}, "match": "Indexed"}],
         "search": {"tool": "search_code_advanced", "arguments": arguments},
+        "env": ["TMPDIR={{.State}}"],  # its index goes to a folder of its own there, whatever it is told
         "parse": MATCHES | {"format": "json", "results": "results"},
     }
     with engine(home(tmp_path), snapshot(TREE), mode="mcp", server=server, **keys) as arm:
@@ -72,3 +73,4 @@ def test_code_index_mcp(transport: str, tmp_path: Path) -> None:
         assert arm.version.startswith("CodeIndexer ")
         assert arm.built is not None
         assert arm.built.seconds > 0
+        assert arm.built.size > 0
