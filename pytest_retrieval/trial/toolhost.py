@@ -29,6 +29,7 @@ _QUERY_BYTES = 2_000
 _LIMITS = range(1, 51)
 _SOCKET_BYTES = 100  # a socket's path may be a few bytes longer, nowhere more
 _POLL = 0.05
+_LAST_CALL = 10.0  # seconds
 
 
 class ToolHost:
@@ -67,8 +68,11 @@ class ToolHost:
         self._server.shutdown()
         self._server.server_close()
         shutil.rmtree(self._folder, ignore_errors=True)
-        with self._one_at_a_time:  # a call that is still running ends before the repository goes
-            self._ended = True
+        # A call that is still running ends before the repository goes, but no arm may hold up a run for ever.
+        held = self._one_at_a_time.acquire(timeout=_LAST_CALL)
+        self._ended = True
+        if held:
+            self._one_at_a_time.release()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a tool says to a request of the server, logged."""
