@@ -96,9 +96,11 @@ def check_searches(plan: Plan) -> None:
         UsageError: with every path and span that does not resolve.
     """
     chosen = {entry.repo for entry in plan.entries.values()}
-    faults = [fault for repo, listed in sorted(plan.refused.items()) if repo in chosen for fault in listed]
-    if faults:
-        raise UsageError("\n".join(faults))
+    refused = {repo: listed for repo, listed in sorted(plan.refused.items()) if repo in chosen}
+    if refused:
+        others = " or ".join(f"sample(repo='{repo}')" for repo in refused)
+        faults = [fault for listed in refused.values() for fault in listed]
+        raise UsageError("\n".join([*faults, f'to leave out what cannot be scored: -m "not ({others})"']))
 
 
 def search_groups(plan: Plan, corpora: SearchCorpora) -> list[str]:

@@ -288,6 +288,7 @@ def test_58_every_answer_that_does_not_resolve_is_named_and_nothing_is_scored(
     said = done.stdout.str() + done.stderr.str()
     assert "src/key.c: lines 12 to 13: the file has 12" in said
     assert "relevant[1] gone.c: no such file at v1" in said
+    assert """to leave out what cannot be scored: -m "not (sample(repo='corpus/kv'))\"""" in said
     assert not (search.bench.path / ".retrieval").exists()
 
 
