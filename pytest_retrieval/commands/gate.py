@@ -35,7 +35,8 @@ def gate(options: argparse.Namespace, rest: Sequence[str]) -> int:
         verdicts = verdicts_of(options, report.head, report.details, path, report.sha256)
     except ReportError as error:
         raise UsageError(str(error)) from error
+    mark = "PILOT " if report.head.get("pilot") else ""
     for verdict in verdicts:
-        sys.stdout.write(f"gate {printable(str(verdict))}\n")
+        sys.stdout.write(f"{mark}gate {printable(str(verdict))}\n")
         sys.stdout.writelines(f"  {printable(line)}\n" for line in further_lines(verdict.record()))
     return int(any(verdict.fails for verdict in verdicts))

@@ -55,9 +55,10 @@ def _show(reporter: pytest.TerminalReporter, harvest: Harvest) -> None:
 
 def _whisper(reporter: pytest.TerminalReporter, harvest: Harvest) -> None:
     """Print only what makes the run fail, for it must not do so without a word."""
-    gates = () if harvest.summary is None else harvest.summary["gates"]
-    for gate in gates:
+    summary = harvest.summary or {"gates": ()}
+    mark = "PILOT " if summary.get("pilot") else ""
+    for gate in summary["gates"]:
         if gate["fails"]:
-            reporter.write_line(f"gate {verdict_line(gate)}")
+            reporter.write_line(f"{mark}gate {verdict_line(gate)}")
     for trouble in harvest.troubles:
         reporter.write_line(trouble)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.model import NOT_OBSERVED
 from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.document import Document
@@ -61,7 +62,17 @@ _record = record(
     {**stored.ENTRY_MEMBERS, **stored.RUN_MEMBERS}, {**stored.ENTRY_FURTHER, **stored.RUN_FURTHER}
 )
 _detail = record({**stored.DETAIL_MEMBERS, "arms": map_of(_record)}, stored.DETAIL_FURTHER)
-_head = record(stored.HEAD_MEMBERS, {"access": text, "partial": flag})
+_LATER: Mapping[str, Any] = {  # members that its first reports did not have
+    "access": stored.READ_ONLY,
+    "source": "",
+    "model": "",
+    "corvint": NOT_OBSERVED,
+    "aider": NOT_OBSERVED,
+}
+_head = record(
+    {name: shape for name, shape in stored.HEAD_MEMBERS.items() if name not in _LATER},
+    {**stored.HEAD_MEMBERS, "access": text, "partial": flag},
+)
 
 
 def read(document: Document) -> stored.StoredTrial:
@@ -74,8 +85,8 @@ def read(document: Document) -> stored.StoredTrial:
     require(document, head, _head)
     tasks = {"path": "", "sha256": head["tasks_sha256"], "rows": head["tasks"], "kept": head["tasks"]}
     header = {
-        **{name: head[name] for name in stored.HEAD_MEMBERS},
-        "access": head.get("access", stored.READ_ONLY),
+        **_LATER,
+        **{name: head[name] for name in (*stored.HEAD_MEMBERS, "access") if name in head},
         "sources": [tasks],
         "selection": {"of": head["tasks"], "chosen": head["tasks"], "lost": []},
         "arms": {label: _facts(label) for label in head["prologues"]},

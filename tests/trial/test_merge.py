@@ -117,6 +117,16 @@ def test_other_facts_of_a_task_are_refused(tmp_path: Path) -> None:
         joined(tmp_path, whole([one], ("grep",)), whole([two], ("grep",)))
 
 
+def test_a_report_with_a_task_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    write_report(path, whole(rows("grep"), ("grep",)).chunks())
+    stored = json.loads(path.read_bytes())
+    stored["details"].append(stored["details"][0])
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    with pytest.raises(ReportError, match="'q0' comes twice"):
+        merge_trials([read_trial(path)])
+
+
 def test_summarize_at_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     details = rows("none", "grep")
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
@@ -129,6 +139,8 @@ def test_summarize_at_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "PILOT grep      4   1.000" in said
     assert "PILOT gate PASSED grep: success >= 0.9" in said
     assert json.loads(output.read_bytes())["selection"]["judged"] == 4
+    assert main(["gate", str(output), "--gate", "grep: success >= 0.9"]) == 0
+    assert capsys.readouterr().out.startswith("PILOT gate PASSED")
     assert main([*words[:3], "--union"]) == 2
     assert "this is a report of a trial" in capsys.readouterr().err
     assert main(["export", str(paths[0]), "--as", "csv"]) != 0

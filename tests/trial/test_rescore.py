@@ -113,6 +113,16 @@ def test_case_47_without_access_it_was_read_only(tmp_path: Path) -> None:
         assert rescore(found).head["access"] == "read-only"
 
 
+def test_members_that_the_original_did_not_have_at_first(tmp_path: Path) -> None:
+    def older(report: dict[str, Any]) -> None:
+        for name in ("aider", "corvint", "model", "source"):
+            del report[name]
+
+    head = rescore(changed(as_original(written(tmp_path)), older)).head
+    assert (head["aider"], head["corvint"]) == (NOT_OBSERVED, NOT_OBSERVED)
+    assert (head["model"], head["source"]) == ("", "")
+
+
 def test_case_47_repaired_a_large_report_is_read(tmp_path: Path) -> None:
     # As found, 8 388 609 bytes were refused, though a run may write more (section 25-5).
     path = written(tmp_path, [task(0, {"grep": entry("x" * 65_536, run(GOOD + "y" * 9_000_000))})], arms={})
