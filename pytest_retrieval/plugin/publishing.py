@@ -29,6 +29,7 @@ _ANNOTATIONS = 10  # of a kind that a step may have
 _WIDTH = 100  # of a summary that is no Markdown
 _LONGEST = 200  # characters of an error in a property
 _PROPERTIES = ("recall@10", "mrr@k")
+_SUCCESS = "success"  # of a trial, a rate with its interval
 
 
 class Publishing:
@@ -68,9 +69,11 @@ class Publishing:
             yield "retrieval.report", printable(os.path.relpath(harvest.place.report, self._config.rootpath))
             for label, arm in harvest.summary["arms"].items():
                 group = arm.get("groups", {}).get("all", {})
-                for name in (*_PROPERTIES, *harvest.summary.get("measures", ())):
-                    if isinstance(group.get(name), int | float):
-                        yield f"retrieval.{label}.{name}", str(group[name])
+                for name in (*_PROPERTIES, _SUCCESS, *harvest.summary.get("measures", ())):
+                    found = group.get(name)
+                    value = found.get("rate") if isinstance(found, Mapping) else found
+                    if value is not None:
+                        yield f"retrieval.{label}.{name}", str(value)
 
 
 def item_properties(detail: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from pytest_retrieval.plugin.publishing import workflow_commands
+from pytest_retrieval.plugin.publishing import Publishing, workflow_commands
 from tests.plugin.support import ITEMS, MAIN, SVD, Bench
 
 pytest_plugins = ["pytester"]
@@ -107,6 +109,18 @@ def test_properties_in_the_xml(bench: Bench, how: tuple[str, ...]) -> None:
         "retrieval.alphabet.recall@10": "1.0",
         "retrieval.alphabet.mrr@k": "0.2",
     }
+
+
+def test_the_suite_of_a_trial_has_its_success(pytestconfig: pytest.Config) -> None:
+    given: list[tuple[str, str]] = []
+    groups = {"all": {"success": {"n": 4, "count": 1, "rate": 0.25}, "recall@10": {"n": 0}}}
+    place = SimpleNamespace(report=pytestconfig.rootpath / "trial.json")
+    harvest: Any = SimpleNamespace(summary={"arms": {"grep": {"groups": groups}}}, place=place)
+    xml = SimpleNamespace(add_global_property=lambda name, text: given.append((name, text)))
+    manager = SimpleNamespace(get_plugins=lambda: [object(), xml])
+    config: Any = SimpleNamespace(pluginmanager=manager, rootpath=pytestconfig.rootpath)
+    Publishing(config, [harvest]).pytest_sessionfinish()
+    assert given == [("retrieval.report", "trial.json"), ("retrieval.grep.success", "0.25")]
 
 
 def test_without_the_xml_items_carry_no_properties(bench: Bench) -> None:
