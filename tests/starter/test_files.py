@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -95,6 +96,22 @@ def test_without_a_commit_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_the_readme_shows_the_workflow() -> None:
     assert f"```yaml\n{workflow('main')}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_workflow_asks_for_little() -> None:
+    text = workflow("trunk")
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert all(
+        re.fullmatch(r"actions/[a-z-]+(/[a-z]+)?@v\d+", name) for name in used
+    )  # GitHub's own, at a major
+    assert "\npermissions:\n  contents: read\n" in text
+    judge, comment = text.split("\n  comment:\n")
+    assert ": write" not in judge
+    assert "pull-requests: write" in comment
+    assert not re.search(r"checkout|run:", comment)  # it may write, so it runs no code of the pull request
+    assert "${{ github.event.pull_request.title" not in text
+    assert "@BRANCH@" not in text
 
 
 def test_the_queries_say_that_they_are_examples(repository: Path) -> None:
