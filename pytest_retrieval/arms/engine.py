@@ -22,7 +22,7 @@ from pytest_retrieval.arms.engine_calls import (
 from pytest_retrieval.arms.engine_home import EngineHome
 from pytest_retrieval.arms.engine_identity import Identity
 from pytest_retrieval.arms.engine_place import COLD, Built, Indexed, Place
-from pytest_retrieval.arms.engine_talk import Metered, Talk, talk_of
+from pytest_retrieval.arms.engine_talk import RESTARTS, Metered, Talk, talk_of
 from pytest_retrieval.arms.engine_version import look
 from pytest_retrieval.costs import INCREMENTAL, WARM, Cost
 from pytest_retrieval.engines.collapse import Slot, collapse
@@ -76,6 +76,9 @@ class EngineArm(Arm):
         self._place: Place | None = None
         self._talk: Talk | None = None
         self._latest: dict[str, str] = {}
+        # A start may take long before it fails, and every query would wait for it.
+        self._tried: Snapshot | None = None
+        self._failures: list[str] = []
         # What was asked last, where the answer is the same for any number of spans per file.
         self._asked: dict[str, str] = {}
         # An engine that is not there is a fault of each of its rows, told by prepare.
@@ -90,6 +93,10 @@ class EngineArm(Arm):
             ArmError: the tool is not there, or the index could not be built.
         """
         self.close()
+        if self._tried is not snapshot:
+            self._tried, self._failures = snapshot, []
+        if len(self._failures) > RESTARTS:
+            raise ArmError(f"given up after {RESTARTS} restarts; the last fault: {self._failures[-1]}")
         super().prepare(snapshot)
         identity = self._identity = self._identity or self._identify()
         corpus = self.home.corpus(snapshot)
@@ -100,8 +107,12 @@ class EngineArm(Arm):
         depth = depth_values(self.home.limit, self.description)
         self._talk = talk_of(self.description, {**self.values, **depth})
         self.built = self._place.enter(self._index if self.description.keeps_state else None)
-        with discreet(self.description):
-            self._talk.start()
+        try:
+            with discreet(self.description):
+                self._talk.start()
+        except ArmError as error:
+            self._failures.append(str(error))
+            raise
         self.tool_schema = self._talk.tool_schema
         self.cache_state = NO_CACHE if self.built is None else self.built.cache_state
         self.index_seconds = self._talk.set_up if self.built is None else self.built.seconds
@@ -125,7 +136,7 @@ class EngineArm(Arm):
                 f"{count} of {of} results lie outside the corpus, the first is {found.outside[0]!r:.200}"
             )
         hits = tuple(hit for slot in found.slots for hit in _hits(slot))
-        return Answer(hits=hits, state=_noticed(found.reading))
+        return Answer(hits=hits, state=found.reading.noticed())
 
     def search(self, text: str, files: int, per_file: int) -> Found:
         """What the tool finds when asked for ``files`` files with up to ``per_file`` spans each.
@@ -281,15 +292,3 @@ def _hits(slot: Slot) -> Iterator[Hit]:
         yield Hit(slot.path, slot.score, text=slot.text)
     for lines in slot.lines:
         yield Hit(slot.path, slot.score, lines.start, lines.end, lines.text)
-
-
-def _noticed(reading: Reading) -> str | None:
-    """What was dropped or mended in reading, counted; None where nothing was."""
-    counts = {
-        "unparsed lines": reading.unparsed_lines,
-        "results without a path": reading.unparsed_results,
-        "bad spans": reading.bad_spans,
-        "coloured paths": reading.coloured,
-        "undecodable bytes": reading.undecodable,
-    }
-    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or None

@@ -65,6 +65,17 @@ class Reading:
         if len(self.dropped) < _SHOWN:
             self.dropped.append(f"{what!r:.160}: {why}")
 
+    def noticed(self) -> str | None:
+        """What was dropped or mended in reading, counted; None where nothing was."""
+        counts = {
+            "unparsed lines": self.unparsed_lines,
+            "results without a path": self.unparsed_results,
+            "bad spans": self.bad_spans,
+            "coloured paths": self.coloured,
+            "undecodable bytes": self.undecodable,
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or None
+
 
 def read_output(data: bytes, description: Description) -> Reading:
     """The results in ``data``, the whole standard output of a search that succeeded.

@@ -16,7 +16,7 @@ import pytest
 
 from pytest_retrieval.arms.engine import EngineArm, engine_arm
 from pytest_retrieval.errors import ArmError, UsageError
-from tests.arms.engine_support import ask, engine, home, paths, printed, spans
+from tests.arms.engine_support import ask, engine, home, paths, printed, snapshot, spans
 from tests.arms.mcp_support import SERVER, answers, keys, server, web
 from tests.engines.support import description, document, write
 from tests.programs.test_process import is_alive, wait_until_gone
@@ -224,6 +224,19 @@ def test_a_server_that_is_not_ready_is_a_fault_and_no_answer(
         pass
     assert str(caught.value).startswith(fault)
     assert "\n" not in str(caught.value)
+
+
+def test_a_server_that_never_gets_ready_is_not_waited_for_by_every_query(tmp_path: Path) -> None:
+    more = keys(ready=READY | {"timeout": "20ms"}, env=["NEVER=1"])
+    arm = EngineArm(description(**more), home(tmp_path))
+    tree, said = snapshot(), []
+    for _ in range(4):
+        with pytest.raises(ArmError) as caught:
+            arm.prepare(tree)
+        said.append(str(caught.value))
+    arm.close()
+    assert said[:3] == ["not ready after 0.02 s: status says indexing"] * 3
+    assert said[3] == f"given up after 2 restarts; the last fault: {said[0]}"
 
 
 def test_a_server_that_listens_late_is_waited_for_and_one_that_never_does_is_not(tmp_path: Path) -> None:
