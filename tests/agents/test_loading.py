@@ -37,6 +37,16 @@ def test_three_descriptions_ship_and_have_nothing_unknown() -> None:
         assert description.serves_tools
 
 
+def test_the_description_of_the_readme_is_one() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    blocks = [block.partition("```")[0] for block in text.split("```json\n")[1:]]
+    [block] = [block for block in blocks if "{{.McpConfig}}" in block]
+    description = parse_description(block.encode(), "README.md", Path())
+    assert (description.name, description.unknown) == ("mine", ())
+    assert description.serves_tools
+    assert description.needs == frozenset()
+
+
 def test_an_unknown_key_warns_with_the_nearest_name() -> None:
     description = described(
         {**PLAIN, "repyl": "stdout", "events": {"tool_call": {"where": {"a": 1}, "x": 2}}}
