@@ -30,7 +30,9 @@ def adopted(
     """
     if trial is not None:
         trial.adopt(trial_plan)
-    check_kinds(bench.settings, trial, ranks=bool(plan.entries))
+    check_kinds(bench, trial, plan)
+    if plan.entries:
+        bench.check_baseline(plan)
     _ = bench.scratch
     if plan.entries:
         bench.open()
@@ -50,6 +52,7 @@ def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> l
 
     check_report(trial, place)
     barrier = prepare_all(trial, place.report)
+    trial.check_baseline(place.report, barrier.header)
     if trial.settings.dry_run:
         return "\n".join(barrier.estimate())
     return [*harvests, TrialGathering(trial, place, barrier)]

@@ -59,8 +59,8 @@ class Gathering(Harvest):
         return [f"retrieval: {samples}, {snapshots} to build, arms: {labels}"]
 
     def gates(self) -> Sequence[Rule]:
-        """All that are of figures of rankings."""
-        return self.bench.settings.gates
+        """All that samples of this kind can be judged by."""
+        return self.bench.gates(self.plan)
 
     def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
         """The report with the verdicts of ``gates``, against the baseline if there is one."""
@@ -123,12 +123,8 @@ class Gathering(Harvest):
         if self.summary is None:
             return
         yield from table.render(self.summary, width, path)
-        searches = self.summary.get("codesearch")
-        if searches is not None:
-            contended = {"contended": True} if self.summary["environment"].get("contended") else {}
-            rows = [{**row, "ext": {**row["ext"], **contended}} for row in searches["rows"]]
-            yield ()
-            yield from ([(line, "")] for line in scoreboard.render(rows, width, searches.get("paired", {})))
+        if searched := scoreboard.of_report(self.summary, width):
+            yield from ([(line, "")] for line in ("", *searched))
         if self.page is not None:
             shown = os.path.relpath(self.page, self.config.invocation_params.dir)
             yield [(f"html: {table.printable(shown)}", "")]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_retrieval import resources
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
-from pytest_retrieval.errors import ReportError, UsageError, closest
+from pytest_retrieval.errors import GateError, ReportError, UsageError, closest
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_choice, check_source, texts_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.bench.judge import Judge, Outcome, Witness
     from pytest_retrieval.gates.baseline import Baseline
+    from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.model import ArmRow
     from pytest_retrieval.plugin.gathering import Gathering
     from pytest_retrieval.plugin.harvest import Place
@@ -173,7 +174,7 @@ class BenchSession:
         self.roster.check(self.settings, self.config.option)
 
     def check_plan(self, plan: Plan) -> None:
-        """Check what was collected, and that there are the tasks and groups that options name."""
+        """Check what was collected, and that there are the tasks that options name."""
         if plan.fault is not None:
             raise UsageError(plan.fault)
         check_choice(self.config.option.markexpr)
@@ -191,23 +192,44 @@ class BenchSession:
             if task not in plan.tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
-        if settings.gates:
-            self._check_gates(plan)
 
-    def _check_gates(self, plan: Plan) -> None:
+    def gates(self, plan: Plan) -> list[Rule]:
+        """The gates that samples of ``plan`` can be judged by."""
+        found = []
+        for rule in self.settings.gates:
+            try:
+                self.check_gate(rule, plan)
+            except GateError:
+                continue
+            found.append(rule)
+        return found
+
+    def check_gate(self, rule: Rule, plan: Plan) -> None:
+        """Raise GateError for a gate that does not speak of samples of ``plan``."""
         from pytest_retrieval.gates.names import check
-        from pytest_retrieval.plugin.comparing import check_run
         from pytest_retrieval.plugin.searching import search_groups
         from pytest_retrieval.report.summaries import known_groups
 
         settings = self.settings
-        labels = [arm.label for arm in settings.arms]
-        groups = (*known_groups(sorted(plan.tasks)), *search_groups(plan, self._corpora))
-        own = tuple(measure.name for measure in settings.measures)
-        for rule in settings.gates:
-            check(rule.gate, arms=labels, groups=groups, limit=settings.limit, own=own)
-        if self.baseline is not None:
-            check_run(self.baseline, plan, settings.limit)
+        searched = search_groups(plan, self._corpora) if SEARCHES in plan.kinds() else ()
+        check(
+            rule.gate,
+            arms=[arm.label for arm in settings.arms],
+            groups=(*known_groups(sorted(plan.tasks)), *searched),
+            limit=settings.limit,
+            own=tuple(measure.name for measure in settings.measures),
+        )
+
+    def check_baseline(self, plan: Plan) -> None:
+        """Refuse a baseline that the samples of its kind cannot be compared with; raises UsageError."""
+        if not self.settings.gates or self.baseline is None:
+            return
+        from pytest_retrieval.plugin.comparing import check_run
+
+        kinds = plan.kinds()
+        for kind in kinds:
+            if len(kinds) == 1 or kind == self.baseline.head["kind"]:
+                check_run(self.baseline, plan.part(kind), self.settings.limit)
 
     def harvest(self, plan: Plan, place: Place) -> Gathering:
         """What gathers the samples of ``plan``, which are of one kind; its registration is written.

@@ -155,14 +155,13 @@ class TrialGathering(Harvest):
     def _header(self) -> dict[str, Any]:
         from pytest_retrieval.trial.pairs import trial_pairs
 
-        trial, manifest = self.trial, self.trial.manifest
-        rows, kept = len(manifest.tasks), len(self._barrier.packed)
+        trial = self.trial
         asked = trial.pairs() or trial_pairs(self._barrier.header["arms"])
         needed = [(rule.arm, rule.against) for rule in self.gates() if rule.against]
         return {
             **self._barrier.header,
-            "tasks": kept,
-            "sources": [{"path": manifest.path, "sha256": manifest.sha256, "rows": rows, "kept": kept}],
+            "tasks": len(self._barrier.packed),
+            "sources": trial.sources,
             "selection": {"of": trial.plan.of, "chosen": len(self.nodeids), "lost": self._lost()},
             "pairs": list(dict.fromkeys([*asked, *needed])),
             "environment": self.environment(),

@@ -13,7 +13,7 @@ from pytest_retrieval.errors import GateError, ReportError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import texts_of
 from pytest_retrieval.plugin.settings import named_sources, offered_arms, program_path
-from pytest_retrieval.plugin.trial_plan import TrialInputs, TrialPlan
+from pytest_retrieval.plugin.trial_plan import KIND, TrialInputs, TrialPlan
 from pytest_retrieval.plugin.trial_settings import CODEX, NAMES, TrialSettings, read_trial_settings
 from pytest_retrieval.plugin.trial_shelf import Shelf
 from pytest_retrieval.snapshots.sources import NamedSource, rebase
@@ -164,6 +164,23 @@ class TrialSession:
         groups = ["all", *sorted({f"kind:{task.kind}" for task in self.manifest.tasks})]
         limit = self.bench.settings.limit
         check(rule.gate, arms=self.contexts.labels, groups=groups, limit=limit, trial=True)
+
+    def check_baseline(self, report: Path, header: Mapping[str, Any]) -> None:
+        """Refuse a baseline that the trial with this ``header`` cannot be compared with; raises UsageError."""
+        if not (rules := self.gates()):
+            return
+        from pytest_retrieval.gates.baseline import check_comparable
+
+        baseline = self.bench.settings.comparing.load(rules, report)
+        if baseline is not None and baseline.head["kind"] == KIND:
+            check_comparable(baseline, {**header, "kind": KIND, "sources": self.sources})
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """The task set as a report lists it."""
+        manifest, kept = self.manifest, len(set(self.plan.entries.values()))
+        told = {"path": manifest.path, "sha256": manifest.sha256}
+        return [{**told, "rows": len(manifest.tasks), "kept": kept}]
 
     def measure(self, case: TrialCase, finished: Finished) -> dict[str, Any]:
         """Run the agent for every arm of a task, and give back its row of the report, scored.
