@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_retrieval.errors import GateError
 from pytest_retrieval.plugin.harvest import ATTRIBUTE, Harvest
 
 if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
-    from pytest_retrieval.plugin.settings import Settings
+    from pytest_retrieval.plugin.session import BenchSession
 
 
 class Gatherings:
     """The hooks of the controller, for what each of ``harvests`` gathers; no item belongs to two of them."""
 
-    def __init__(self, harvests: Sequence[Harvest], settings: Settings) -> None:
+    def __init__(self, harvests: Sequence[Harvest], bench: BenchSession) -> None:
         self.harvests = harvests
-        self._settings = settings
+        self._bench = bench
         self._owners = {nodeid: harvest for harvest in harvests for nodeid in harvest.nodeids}
         self._stopped_early = False
 
@@ -59,7 +60,7 @@ class Gatherings:
         if broken and all(harvest.idle for harvest in self.harvests):
             return  # the collection failed: nothing was run
         for harvest in self.harvests:
-            harvest.prepare(self._settings)
+            harvest.prepare(self._bench.settings)
         self._publish()
         failed = [harvest for harvest in self.harvests if harvest.fails]
         if session.exitstatus == pytest.ExitCode.OK and failed:
@@ -69,18 +70,34 @@ class Gatherings:
         """Judge each gate in every report that it can speak of, and write the reports."""
         heads = {harvest: harvest.report.head for harvest in self.harvests if harvest.report is not None}
         for harvest in self.harvests:
-            harvest.publish([rule for rule in harvest.gates() if _is_judged(rule, harvest, heads)])
+            harvest.publish([rule for rule in harvest.gates() if self._is_judged(rule, harvest, heads)])
+
+    def _is_judged(self, rule: Rule, harvest: Harvest, heads: Mapping[Harvest, Mapping[str, Any]]) -> bool:
+        """Whether a gate is judged in the report of ``harvest``, of a session that may have several.
+
+        What is compared with a baseline is judged in the report of the baseline's kind, anything else where it
+        has data, or everywhere if it has none.
+        """
+        if rule.gate.needs_baseline and harvest.place.shared and self._bench.baseline is not None:
+            return bool(self._bench.baseline.head["kind"] == harvest.place.kind)
+        return _speaks_in(rule, harvest, heads)
 
 
-def _is_judged(rule: Rule, harvest: Harvest, heads: Mapping[Harvest, Mapping[str, Any]]) -> bool:
-    """Whether a gate is judged in the report of ``harvest``: where it has data, or where none has."""
+def _speaks_in(rule: Rule, harvest: Harvest, heads: Mapping[Harvest, Mapping[str, Any]]) -> bool:
     speaking = [other for other, head in heads.items() if rule in other.gates() and _speaks_of(head, rule)]
     return harvest in speaking or not speaking
 
 
 def _speaks_of(head: Mapping[str, Any], rule: Rule) -> bool:
     """Whether the report has the figure of a gate, whatever it is."""
-    group = head["arms"].get(rule.arm, {}).get("groups", {}).get(rule.gate.group)
-    if group is None or (rule.against and rule.against not in head["arms"]):
+    from pytest_retrieval.gates.names import check
+
+    limit, own = head["limit"], tuple(head.get("measures", ()))
+    try:
+        gate = check(
+            rule.gate, arms=head["arms"], groups=None, limit=limit, own=own, trial=head["kind"] == "trial"
+        )
+    except GateError:
         return False
-    return rule.measure in group or rule.measure in group.get("intervals", ())
+    group = head["arms"][gate.arm]["groups"].get(gate.group, ())
+    return gate.measure in group

@@ -142,7 +142,7 @@ class Role:
             self._idle, self._dry = found.splitlines(), True
             return
         harvests, self._plans = found, (plan, trial_plan)
-        self.gathering = Gatherings(harvests, self.bench.settings)
+        self.gathering = Gatherings(harvests, self.bench)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.config.pluginmanager.register(Publishing(self.config, harvests), "retrieval-publishing")
         self.bench.expect(plan)

@@ -166,7 +166,7 @@ class TrialSession:
         check(rule.gate, arms=self.contexts.labels, groups=groups, limit=limit, trial=True)
 
     def check_baseline(self, report: Path, header: Mapping[str, Any]) -> None:
-        """Refuse a baseline that the trial with this ``header`` cannot be compared with; raises UsageError."""
+        """Refuse a baseline that a trial with this ``header`` cannot be compared with; raises UsageError."""
         if not (rules := self.gates()):
             return
         from pytest_retrieval.gates.baseline import check_comparable
