@@ -83,6 +83,11 @@ class Comparison:
     arms_only_old: Sequence[str]
     arms_only_new: Sequence[str]
 
+    @property
+    def pilot(self) -> bool:
+        """Whether a side is of a pilot, whose every figure says so."""
+        return any(side.head.get("pilot", False) for side in (self.old, self.new))
+
 
 def compare_reports(
     old: Judged,

@@ -11,6 +11,7 @@ from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.table import printable
 
 _OUTSIDE = "*"
+_PILOT = "PILOT "
 _UNITS = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}
 _ESCAPED = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", "*": "\\*", "_": "\\_", "\n": " ", "\r": " "})
 
@@ -18,24 +19,29 @@ _ESCAPED = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", "*": "\\*", "_": "\
 def compare_lines(found: Comparison, width: int) -> Iterator[Line]:
     """Per arm a row for each group and measure, then the samples that moved most; ``width`` is kept."""
     yield from ((Piece(printable(text)),) for text in _preamble(found))
+    mark = (Piece(_PILOT),) if found.pilot else ()
     for arm in found.arms:
         yield ()
-        yield (Piece(_shortened(_heading(arm), width), "bold"),)
-        if arm.same:
-            continue
+        for line in _arm_lines(arm, width - len(_PILOT) * len(mark)):
+            yield (*mark, *line)
+
+
+def _arm_lines(arm: ArmChange, width: int) -> Iterator[Line]:
+    yield (Piece(_shortened(_heading(arm), width), "bold"),)
+    if not arm.same:
         yield from _table(arm, width)
         yield from ((Piece(_shortened(printable(f"  {text}"), width)),) for text in _moved(arm))
 
 
 def markdown(found: Comparison) -> Iterator[str]:
     """The same as Markdown, for a pull request."""
-    yield "### Retrieval, compared"
+    yield f"### {_PILOT if found.pilot else ''}Retrieval, compared"
     yield ""
     for text in _preamble(found):
         yield f"- {_escaped(text)}"
     for arm in found.arms:
         yield ""
-        yield f"#### {_escaped(_heading(arm))}"
+        yield f"#### {_PILOT if found.pilot else ''}{_escaped(_heading(arm))}"
         if arm.same:
             continue
         yield ""

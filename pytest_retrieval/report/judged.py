@@ -12,7 +12,7 @@ from pytest_retrieval.report import corvint
 from pytest_retrieval.report.canonical import PROFILE
 from pytest_retrieval.report.document import Document
 from pytest_retrieval.report.merge import merge
-from pytest_retrieval.report.read import read_report
+from pytest_retrieval.report.read import CW_TRIAL, read_document
 from pytest_retrieval.report.shapes import (
     Shape,
     any_number,
@@ -108,10 +108,14 @@ def read_judged(path: Path) -> Judged:
     if profile == PROFILE and kind == TRIAL:
         require(document, document.members, _trial)
         return Judged(path, document.sha256, document.members, lambda: _tasks(document))
+    if profile == CW_TRIAL:
+        raise ReportError(
+            f"{path}: a report of cw-trial; pytest-retrieval trial score makes one of ours of it"
+        )
+    stored = read_document(document)  # refuses what is of no known profile
     if profile == corvint.PROFILE:
-        report = merge([read_report(path)])
+        report = merge([stored])
         return Judged(path, document.sha256, report.head, report.details)
-    stored = read_report(path)  # refuses what is of no known profile
     require(document, document.members, _bench)
     if missing := [name for name, arm in document.members["arms"].items() if "all" not in arm["groups"]]:
         raise ReportError(f"{path}: arms[{missing[0]!a}].groups: has no group 'all'")

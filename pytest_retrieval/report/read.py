@@ -185,7 +185,12 @@ def read_report(path: Path) -> StoredReport:
     Raises ReportError, one line with file and place, for a file that is not a report of a known profile, and
     OfTrialError for a trial's.
     """
-    document = Document(path, "details")
+    return read_document(Document(path, "details"))
+
+
+def read_document(document: Document) -> StoredReport:
+    """The report that ``document`` holds; see :func:`read_report`."""
+    path = document.path
     readers = {PROFILE: _read_own, corvint.PROFILE: corvint.read}
     profile = document.members.get("profile")
     if profile == CW_TRIAL or (profile == PROFILE and document.members.get("kind") == "trial"):
