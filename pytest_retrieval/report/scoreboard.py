@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_retrieval.measures.spans import DEPTH, TOKEN_ESTIMATOR
 from pytest_retrieval.report import board_cells as cells
@@ -46,6 +46,19 @@ class _Column(NamedTuple):
     title: str
     cell: Callable[[Row], str]
     weight: int = 9
+
+
+def of_report(head: Mapping[str, Any], width: int) -> list[str]:
+    """The scoreboard in the head of a report that was just built, arms in their order; none without one."""
+    section = head.get("codesearch")
+    if section is None:
+        return []
+    places = {label: place for place, label in enumerate(head["arms"])}
+    contended = {"contended": True} if head["environment"].get("contended") else {}
+    rows = [{**row, "ext": {**row.get("ext", {}), **contended}} for row in section["rows"]]
+    rows.sort(key=lambda row: places.get(row["engine"], len(places)))
+    rows.sort(key=lambda row: str(row["corpus"]))
+    return render(rows, width, section.get("paired", {}))
 
 
 def render(

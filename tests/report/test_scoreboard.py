@@ -9,7 +9,15 @@ from pytest import approx
 
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.rowfiles import read_rows, write_rows
-from pytest_retrieval.report.scoreboard import flags_of, is_dominated, markdown, means, overall, render
+from pytest_retrieval.report.scoreboard import (
+    flags_of,
+    is_dominated,
+    markdown,
+    means,
+    of_report,
+    overall,
+    render,
+)
 
 
 def quality(recall: float, queries: int = 10) -> dict[str, Any]:
@@ -166,6 +174,17 @@ def test_costs_stand_beside_quality() -> None:
     assert any(line.startswith("reply+schema: tokens (chars/4)") for line in lines)
     assert any(line.startswith("index MB: ") for line in lines)
     assert not any("index MB" in line for line in render([row("b")]))
+
+
+def test_engines_stand_in_the_order_of_the_command_line() -> None:
+    head = {
+        "arms": {"b": {}, "a": {}}, "environment": {"contended": True},
+        "codesearch": {"rows": [row("a", "one"), row("b", "one"), row("a", "two"), row("b", "two")]},
+    }  # fmt: skip
+    found = of_report(head, 200)
+    assert [line.split()[0] for line in found if line.startswith(("a ", "b "))] == ["b", "a", "b", "a"]
+    assert all(line.endswith("C") for line in found if line.startswith(("a ", "b ")))
+    assert of_report({"arms": {}, "environment": {}}, 80) == []
 
 
 def test_builds_of_other_kinds_do_not_dominate() -> None:
