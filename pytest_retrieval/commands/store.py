@@ -129,7 +129,7 @@ def _engine_lines(engines: Sequence[State]) -> Iterator[str]:
     """One line for each engine that has indexes here."""
     for label in sorted({state.label for state in engines}):
         own = [state.size for state in engines if state.label == label]
-        yield f"engine {label}: {len(own)} indexes, {_shown(sum(own))}"
+        yield f"engine {label}: {len(own)} index{'' if len(own) == 1 else 'es'}, {_shown(sum(own))}"
 
 
 def _engine_share(kept: Sequence[tuple[float, int]], engines: Sequence[tuple[float, int]], limit: int) -> int:

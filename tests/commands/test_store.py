@@ -81,7 +81,7 @@ def test_indexes_of_engines_are_counted(root: Path, capsys: pytest.CaptureFixtur
     lines = said(capsys, "info", root=root)[1].splitlines()
     assert lines[1] == "size: 5.0 MiB"
     assert "engine my-tool: 2 indexes, 4.0 MiB" in lines
-    assert "engine ripgrep: 1 indexes, 1.0 MiB" in lines
+    assert "engine ripgrep: 1 index, 1.0 MiB" in lines
 
 
 def test_prune_takes_the_oldest_of_all(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
