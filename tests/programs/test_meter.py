@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
 
+from pytest_retrieval.programs.groups import running
 from pytest_retrieval.programs.process import Completed, ProgramError, Usage, run
 
 MIB = 1 << 20
@@ -25,8 +27,8 @@ def start(**more):
     child.stdout.readline()
     return child
 """
-TWO = START + "children = [start(), start()]; time.sleep(0.4); [child.communicate() for child in children]"
-LEFT = START + "child = start(start_new_session=True); time.sleep(0.4); os._exit(0)"
+TWO = START + "children = [start(), start()]; time.sleep(0.6); [child.communicate() for child in children]"
+LEFT = START + "child = start(start_new_session=True); time.sleep(0.6); os._exit(0)"
 
 
 def metered(*argv: str, **options: object) -> Completed:
@@ -79,9 +81,15 @@ def test_the_program_ends_as_it_would_alone() -> None:
 
 
 def test_signals_reach_the_program_as_usual() -> None:
-    loop = "trap 'echo told; exit 0' TERM; while :; do sleep 0.02; done"
-    done = run([SHELL, "-c", loop], timeout=1, metered=True)
-    assert (done.timed_out, done.stdout) == (True, b"told\n")
+    loop = "trap 'echo told; exit 5' TERM; echo ready; while :; do sleep 0.02; done"
+    with running([SHELL, "-c", loop], None, None, None, metered=True) as group:
+        os.set_blocking(group.stdout, True)
+        assert os.read(group.stdout, 100) == b"ready\n"
+        group.signal(signal.SIGTERM)
+        assert os.read(group.stdout, 100) == b"told\n"
+        assert os.read(group.stdout, 100) == b""
+        assert group.process.wait() == 5
+        assert group.usage() is not None
 
 
 def test_a_program_that_is_killed_with_its_group_tells_nothing() -> None:
