@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pytest_retrieval import __version__
 from pytest_retrieval.commands import (
+    agent,
     baseline,
     capture,
     compare,
@@ -46,6 +47,7 @@ COMMANDS = (
     scoreboard,
     capture,
     trial,
+    agent,
 )
 
 

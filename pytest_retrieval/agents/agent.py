@@ -240,8 +240,11 @@ def load_agent(
         raise UsageError(f"agent {text}: takes no executable ({command}); its description names the program")
     for field, given in (("Model", model), ("Effort", effort)):
         if field in description.needs and not given:
-            option = f"--retrieval-{field.lower()}"
-            raise UsageError(f"agent {text}: needs {option}, for its command line names {{{{.{field}}}}}")
+            name = field.lower()
+            raise UsageError(
+                f"agent {text}: its command line names {{{{.{field}}}}}, and no {name} was given: "
+                f"give --retrieval-{name} (--{name} of `agent probe`)"
+            )
     return Agent(description, base, model=model, effort=effort, command=command)
 
 

@@ -123,7 +123,7 @@ def test_a_missing_program_or_model_is_told_before_the_run(tmp_path: Path) -> No
     (tmp_path / "mine.json").write_text(json.dumps({**PLAIN, "command": ["no-such-agent", "{{.Prompt}}"]}))
     with pytest.raises(UsageError, match="agent program 'no-such-agent': it is not on PATH"):
         load_agent("mine.json", tmp_path)
-    with pytest.raises(UsageError, match=r"agent codex: needs --retrieval-model, for its command line names"):
+    with pytest.raises(UsageError, match=r"agent codex: .*no model was given: give --retrieval-model"):
         load_agent("codex", tmp_path)
     with pytest.raises(UsageError, match="agent script: which executable\\? Write script:PATH"):
         load_agent("script", tmp_path)
@@ -140,7 +140,7 @@ def test_an_effort_that_no_word_goes_without_is_needed(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(
         json.dumps({**PLAIN, "command": ["sh", "{{.Effort}}", "{{.Prompt}}"]})
     )
-    with pytest.raises(UsageError, match="needs --retrieval-effort, for its command line names"):
+    with pytest.raises(UsageError, match="no effort was given: give --retrieval-effort"):
         load_agent("mine.json", tmp_path)
 
 
