@@ -12,7 +12,7 @@ pytest_plugins = ["pytester"]
 
 SAMPLES = "--samples=release/benchmark/mini/samples.jsonl"
 KNOWN = "alphabet, bm25, bm25:all, bm25:ident, grep, grep-ident*package.module:Object"
-FORM = "(the form is: ARM [[]- ARM] [[]@ GROUP]: MEASURE*)"
+FORM = "(the form is: ARM [[]- ARM] [[]@ GROUP]: [[]GRANULARITY] MEASURE*)"
 
 MISTAKES = {
     "an unknown arm": (
@@ -74,8 +74,8 @@ MISTAKES = {
         "gate 'alphabet @ folds:A: mrr@k >= 0': no kind of group 'folds' here; did you mean 'fold'?; *",
     ),
     "a gate on no interval": (
-        [*MAIN, "--gate=alphabet: mrr@k.low >= 0"],
-        "gate 'alphabet: mrr@k.low >= 0': mrr@k has no interval; *",
+        [*MAIN, "--gate=alphabet: errors.low >= 0"],
+        "gate 'alphabet: errors.low >= 0': errors is one number and has no interval",
     ),
     "a gate beyond the limit": (
         [*MAIN, "--limit=10", "--gate=alphabet: recall@20 >= 0"],
