@@ -10,6 +10,7 @@ from typing import Protocol, TypeGuard, runtime_checkable
 from pytest_retrieval.programs.process import Completed
 
 HIT, MISS, UNKNOWN = "OBSERVED_HIT", "OBSERVED_MISS", "UNKNOWN"
+COLD_FIRST, HIT_FIRST = "cold-first", "hit-first"  # the order of matched calls without the store and with it
 
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 

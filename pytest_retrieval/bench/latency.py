@@ -4,8 +4,12 @@ One work tree per snapshot serves all of its samples. For each sample the store 
 is not there yet), the arm is asked (*cold*), the store comes back (or is made by one index call), and then
 all arms are asked as in any run: that arm's answer is the *hit*. Only what the program itself says of its
 store counts as a hit or a miss. Both times are those of :class:`~pytest_retrieval.bench.judge.Station`: start
-of the program, its work, reading and parsing; copies, index, moves and checks are outside of them. Cold comes
-first, so neither is a claim about a cold page cache.
+of the program, its work, reading and parsing; copies, index, moves and checks are outside of them. Neither is
+a claim about a cold page cache.
+
+Cold first favours the hit, which finds the files of the tree in the page cache. Where the order *alternates*,
+every other sample begins with the store: over an even number of samples what a call gains by being the second
+of its pair cancels out, and the report tells the times by their place, too.
 
 Whatever is not as it should be voids the run: one wrong pair, and no figure of it can be trusted.
 """
@@ -19,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pytest_retrieval.arms.observed import HIT, MISS, Observed, is_observed
+from pytest_retrieval.arms.observed import COLD_FIRST, HIT, HIT_FIRST, MISS, Observed, is_observed
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.detail import answer_row
 from pytest_retrieval.bench.hiding import hidden
@@ -35,6 +39,7 @@ _EQUAL = ("ranked", "abstained", "state", "top_score")
 class LatencyJudge(Judge):
     """The grading loop of a run that measures the arm ``label`` without its store and with it.
 
+    Cold comes first; with ``alternate`` at the first sample, the third and so on, however often one is asked.
     ``differing`` counts the pairs whose outputs are not the same bytes; that alone voids nothing.
 
     :meth:`judge` raises VoidError, one line that begins with the sample's id, for what voids the run.
@@ -47,11 +52,14 @@ class LatencyJudge(Judge):
         label: str,
         witness: Witness | None = None,
         *,
+        alternate: bool = False,
         explain: bool = False,
         measures: Sequence[Chosen] = (),
     ) -> None:
         super().__init__(specs, limit, witness, explain=explain, measures=measures)
         self.differing = 0
+        self._alternates = alternate
+        self._places: dict[tuple[str, str, int], int] = {}
         self._measured = next(station for station in self._stations if station.label == label)
 
     def judge(self, sample: Sample, open_snapshot: Callable[[], Snapshot]) -> Outcome:
@@ -69,26 +77,50 @@ class LatencyJudge(Judge):
             raise ArmError(f"{self._measured.label} does not tell whether its store was hit")
         require_clean(snapshot)
         primed = is_there(arm.store)
-        with hidden(arm.store, snapshot.worktree().parent) if primed else nullcontext():
-            cold = self._ask(self._measured, sample, question(sample, self._limit), snapshot)
-            output = output_digest(arm)
-            check_call(cold.error, arm.observation, MISS, "without the store")
-        if not primed:
-            prime(arm, snapshot)
-        outcome = super().judge(sample, lambda: snapshot)
-        answer = outcome.detail["arms"][self._measured.label]
-        check_call(answer.get("error"), arm.observation, HIT, "with the store")
-        check_equal(answer_row(cold), answer)
+        if hit_first := self._begins_with_store(sample):
+            if not primed:
+                prime(arm, snapshot)
+            outcome, with_store = self._hit(arm, sample, snapshot)
+            cold, without = self._cold(arm, sample, snapshot)
+        else:
+            cold, without = self._cold(arm, sample, snapshot)
+            if not primed:
+                prime(arm, snapshot)
+            outcome, with_store = self._hit(arm, sample, snapshot)
+        check_equal(answer_row(cold), outcome.detail["arms"][self._measured.label])
         require_clean(snapshot)
-        return self._matched(outcome, cold, same_output=output == output_digest(arm))
+        order = {"matched_order": HIT_FIRST if hit_first else COLD_FIRST} if self._alternates else {}
+        return self._matched(outcome, cold, order, same_output=without == with_store)
 
-    def _matched(self, outcome: Outcome, cold: ArmRow, *, same_output: bool) -> Outcome:
+    def _begins_with_store(self, sample: Sample) -> bool:
+        place = self._places.setdefault((sample.source, sample.id, sample.ordinal), len(self._places))
+        return self._alternates and place % 2 == 1
+
+    def _cold(self, arm: Observed, sample: Sample, snapshot: Snapshot) -> tuple[ArmRow, str | None]:
+        """The row of a call without the store, and the digest of its output."""
+        primed = is_there(arm.store)
+        with hidden(arm.store, snapshot.worktree().parent) if primed else nullcontext():
+            row = self._ask(self._measured, sample, question(sample, self._limit), snapshot)
+            check_call(row.error, arm.observation, MISS, "without the store")
+        return row, output_digest(arm)
+
+    def _hit(self, arm: Observed, sample: Sample, snapshot: Snapshot) -> tuple[Outcome, str | None]:
+        """What all arms say, the measured one with its store, and the digest of its output."""
+        outcome = super().judge(sample, lambda: snapshot)
+        error = outcome.detail["arms"][self._measured.label].get("error")
+        check_call(error, arm.observation, HIT, "with the store")
+        return outcome, output_digest(arm)
+
+    def _matched(
+        self, outcome: Outcome, cold: ArmRow, order: Mapping[str, str], *, same_output: bool
+    ) -> Outcome:
         """The outcome with what is known of both calls in the answer of the measured arm."""
         label, arms = self._measured.label, outcome.detail["arms"]
         self.differing += not same_output
         further = {
             "cache_state": HIT,
             "cold_wall_ms": cold.wall_ms,
+            **order,
             **({"build_ms": cold.build_ms} if cold.build_ms is not None else {}),
             **({} if same_output else {"packet_differs": True}),
         }

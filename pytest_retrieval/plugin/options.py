@@ -209,6 +209,13 @@ OPTIONS = (
         flag=True,
     ),
     Option(
+        "latency-order",
+        "Which call of --retrieval-snapshot-latency comes first: cold-first, the one without the store, or "
+        "alternate, which lets every other sample begin with the store. Default: cold-first.",
+        "ORDER",
+        short=False,
+    ),
+    Option(
         "registration",
         "Where the registration goes, which is written before the first arm is asked and never replaced. "
         "Default: REPORT.registration.json beside an explicit --report, else none.",

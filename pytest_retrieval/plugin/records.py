@@ -165,6 +165,7 @@ class Records:
             max_samples=settings.max_samples,
             sample_ids=[entry.id for entry in self._in_file_order()],
             snapshot_latency=settings.snapshot_latency,
+            alternate=settings.alternate,
             fingerprint=fingerprint,
             corpora=bind_corpora(plan.corpora),
             snapshots=snapshots,

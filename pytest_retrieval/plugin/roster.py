@@ -79,6 +79,11 @@ class Roster:
             "snapshot-latency": settings.snapshot_latency,
             "context-packets": settings.capture is not None,
         }
+        if settings.alternate and settings.capture is not None:
+            raise UsageError(
+                "--retrieval-context-packets: a capture holds matched calls in the order cold, hit; leave"
+                " --retrieval-latency-order out"
+            )
         for name in (name for name, wanted in modes.items() if wanted):
             try:
                 _ = self.observed

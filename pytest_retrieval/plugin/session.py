@@ -7,7 +7,7 @@ but samples is read before the first one runs.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -95,6 +95,7 @@ class BenchSession:
                 settings.limit,
                 self.roster.observed,
                 self._witness,
+                alternate=settings.alternate,
                 explain=settings.explain,
                 measures=settings.measures,
             )
@@ -173,8 +174,8 @@ class BenchSession:
         _ = self.scratch
         self.roster.check(self.settings, self.config.option)
 
-    def check_plan(self, plan: Plan) -> None:
-        """Check what was collected, and that there are the tasks that options name."""
+    def check_plan(self, plan: Plan, further: Collection[str] = ()) -> None:
+        """Check what was collected, and that there are the tasks that options name; ``further`` are some."""
         if plan.fault is not None:
             raise UsageError(plan.fault)
         check_choice(self.config.option.markexpr)
@@ -183,13 +184,13 @@ class BenchSession:
             other = judges.setdefault((entry.source, entry.row), nodeid)
             if other != nodeid:
                 raise UsageError(f"{other} and {nodeid} judge one sample; do not parametrize a suite further")
-        tasks, settings = sorted(plan.tasks), self.settings
+        tasks, settings = sorted({*plan.tasks, *further}), self.settings
         if plan.refused:
             from pytest_retrieval.plugin.searching import check_searches
 
             check_searches(plan)
         for task in settings.tasks:
-            if task not in plan.tasks:
+            if task not in tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from pytest_retrieval.errors import GateError, UsageError
+from pytest_retrieval.errors import GateError, UsageError, closest
 from pytest_retrieval.plugin import options
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Settings:
     store: Path | None
     store_limit: int
     snapshot_latency: bool
+    alternate: bool
     registration: Path | None
     overwrite: bool
     capture: Path | None
@@ -152,6 +153,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
         store=store,
         store_limit=store_limit,
         snapshot_latency=options.flag(config, "snapshot-latency"),
+        alternate=_alternate(config),
         registration=_registration(config, report),
         overwrite=options.flag(config, "overwrite"),
         capture=optional_path(config, "context-packets"),
@@ -358,6 +360,16 @@ def _base(config: pytest.Config, name: str) -> Path:
 
 def _split(texts: tuple[str, ...]) -> list[str]:
     return [word.strip() for text in texts for word in text.split(",") if word.strip()]
+
+
+def _alternate(config: pytest.Config) -> bool:
+    """Whether every other sample's matched calls begin with the store; without such calls it is no matter."""
+    orders = ("cold-first", "alternate")
+    order = options.value(config, "latency-order") or orders[0]
+    if order not in orders:
+        near = closest(order, orders)
+        raise UsageError(f"--retrieval-latency-order: {order!r} is neither {' nor '.join(orders)}{near}")
+    return order == "alternate" and options.flag(config, "snapshot-latency")
 
 
 def whole_number(config: pytest.Config, name: str, default: int, allowed: range) -> int:

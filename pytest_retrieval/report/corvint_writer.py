@@ -16,7 +16,7 @@ from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.corvint import ARMS, BASELINES, PROFILE
 from pytest_retrieval.report.stored import NOT_RUN
-from pytest_retrieval.report.summaries import BUILD
+from pytest_retrieval.report.summaries import BUILD, FIRST, SECOND
 from pytest_retrieval.stats.rounding import half_away
 
 _PAIRED = ("corvint", "context")
@@ -136,8 +136,12 @@ def _difference(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _times(by_label: Mapping[str, Any]) -> dict[str, Any]:
-    """The times of queries; those of preparing are none of this profile's."""
-    queries = {label: times for label, times in by_label.items() if label != BUILD}
+    """The times of queries; those of preparing, or by the order of calls, are none of this profile's."""
+    queries = {
+        label: times
+        for label, times in by_label.items()
+        if label != BUILD and not label.endswith((FIRST, SECOND))
+    }
     return queries or {UNRECORDED: {"n": 0, "state": NOT_RUN}}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_retrieval.arms.observed import COLD_FIRST, HIT_FIRST
 from pytest_retrieval.costs import INDEX_STATES
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report import corvint
@@ -99,6 +100,7 @@ _answer = record(
         "wall_ms": number,
         "build_ms": number,
         "cold_wall_ms": number,
+        "matched_order": one_of(COLD_FIRST, HIT_FIRST),
         "cost": _cost,
         "nearest": text,
         "file_only": flag,

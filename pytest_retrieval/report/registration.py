@@ -34,6 +34,7 @@ def registration(
     sample_ids: Sequence[str],
     snapshot_latency: bool,
     fingerprint: Fingerprint,
+    alternate: bool = False,
     corpora: Sequence[Mapping[str, Any]] = (),
     snapshots: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
@@ -41,7 +42,8 @@ def registration(
 
     ``samples`` are the SHA-256 of the samples files in the order of the report, each over the whole file;
     ``sample_ids`` the chosen samples in the same order. ``arms`` are labels: those of the original come first
-    and in its order. ``corpora`` and ``snapshots`` are what :mod:`pytest_retrieval.report.binding` gives.
+    and in its order. ``alternate`` tells that every other sample's matched calls begin with the store.
+    ``corpora`` and ``snapshots`` are what :mod:`pytest_retrieval.report.binding` gives.
     Nothing here tells the time: two runs over the same inputs have equal sections.
     """
     labels = list(arms)
@@ -60,6 +62,7 @@ def registration(
         "sample_ids": list(sample_ids),
         "samples_sha256": samples[0] if len(samples) == 1 else list(samples),
         "snapshot_latency": snapshot_latency,
+        **({"latency_order": "alternate"} if alternate else {}),
         "snapshots": {name: dict(facts) for name, facts in (snapshots or {}).items()},
     }
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval.arms.observed import MISS
+from pytest_retrieval.arms.observed import HIT, HIT_FIRST, MISS
 from pytest_retrieval.model import UNRECORDED
 from pytest_retrieval.report.paired import NO_GOLD
 from pytest_retrieval.stats.latency import distribution
@@ -24,6 +24,7 @@ from pytest_retrieval.stats.wilson import wilson
 
 RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
 ANCHORED = "stratum:anchor-bearing"  # beside a sample's own stratum
+FIRST, SECOND = ":first", ":second"  # after a cache label: the times of calls at that place of their pair
 BUILD = "BUILD"  # beside the cache labels: the times that arms took to get ready for a snapshot
 POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
 
@@ -247,13 +248,18 @@ def common_rows(arms: Iterable[ArmColumns], rows: Rows) -> Rows:
 def times_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
     """The times of an answer by label; what a query took that failed says nothing of an answer's time.
 
-    ``UNRECORDED`` is shown even where no time is known, for reports from before times.
+    ``UNRECORDED`` is shown even where no time is known, for reports from before times. Where the order of
+    matched calls alternates, each time comes again under its label and its place in the pair.
     """
     label, wall_ms = answer["cache_state"], answer.get("wall_ms")
     if "error" not in answer and (wall_ms or label == UNRECORDED):
         yield label, wall_ms
     if "cold_wall_ms" in answer:
         yield MISS, answer["cold_wall_ms"]
+    if "matched_order" in answer:
+        hit_first = answer["matched_order"] == HIT_FIRST
+        yield HIT + (FIRST if hit_first else SECOND), wall_ms
+        yield MISS + (SECOND if hit_first else FIRST), answer["cold_wall_ms"]
     if "build_ms" in answer:
         yield BUILD, answer["build_ms"]
 

@@ -131,6 +131,70 @@ def test_a_pair(snapshot: Snapshot) -> None:
     assert list(snapshot.worktree().parent.iterdir()) == [snapshot.worktree()]
 
 
+def alternating(arm: Arm) -> LatencyJudge:
+    return LatencyJudge([ArmSpec("told", "told", lambda: arm)], 20, "told", alternate=True)
+
+
+def numbered(number: int) -> Sample:
+    return replace(SAMPLE, id=f"s{number}")
+
+
+def test_alternating_every_other_sample_begins_with_the_store(snapshot: Snapshot) -> None:
+    """Weakness 6: the original always asks without the store first, so the page cache favours the hit."""
+    arm = Told()
+    judge = alternating(arm)
+    answers = [answer_of(judge.judge(numbered(number), lambda: snapshot)) for number in range(4)]
+    assert arm.asked == [False, True, True, False, False, True, True, False]
+    assert arm.indexed == 1
+    orders = ["cold-first", "hit-first", "cold-first", "hit-first"]
+    assert [answer["matched_order"] for answer in answers] == orders
+    assert [answer["cache_state"] for answer in answers] == [HIT] * 4
+    assert all(answer["cold_wall_ms"] > 0 for answer in answers)
+    assert ["build_ms" in answer for answer in answers] == [True, False, False, False]
+
+
+def test_alternating_a_sample_asked_again_keeps_its_order(snapshot: Snapshot) -> None:
+    judge = alternating(Told())
+    numbers = (0, 0, 1, 1, 0)
+    orders = [
+        answer_of(judge.judge(numbered(number), lambda: snapshot))["matched_order"] for number in numbers
+    ]
+    assert orders == ["cold-first", "cold-first", "hit-first", "hit-first", "cold-first"]
+
+
+def test_alternating_the_store_is_made_before_the_first_call_with_it(snapshot: Snapshot) -> None:
+    other = snapshot_of({"b.c": b"wrap"})
+    arm = Told()
+    judge = alternating(arm)
+    judge.judge(numbered(0), lambda: snapshot)
+    answer = answer_of(judge.judge(numbered(1), lambda: other))
+    other.close()
+    assert arm.asked == [False, True, True, False]
+    assert arm.indexed == 2
+    assert "build_ms" in answer
+
+
+@pytest.mark.parametrize(
+    ("cold", "told"),
+    [
+        (Said(observation=HIT), f"the call without the store is {HIT}, not {MISS}"),
+        (Said(("c.c",)), "ranked is ['c.c'] without the store and ['b.c'] with it"),
+    ],
+)
+def test_alternating_a_bad_pair_voids_the_run_in_either_order(
+    cold: Said, told: str, snapshot: Snapshot
+) -> None:
+    arm = Told()
+    judge = alternating(arm)
+    judge.judge(numbered(0), lambda: snapshot)
+    arm.cold = cold
+    with pytest.raises(VoidError) as caught:
+        judge.judge(numbered(1), lambda: snapshot)
+    assert told in str(caught.value)
+    assert arm.asked[2:] == [True, False]
+    assert (arm.store / "snap.bin").read_text() == "abc"
+
+
 class Cancelled(KeyboardInterrupt):
     pass
 

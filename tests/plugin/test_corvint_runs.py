@@ -151,8 +151,44 @@ def test_case_6_three_samples_on_one_tree(ring: Ring) -> None:
     assert (latency["OBSERVED_HIT"], latency["OBSERVED_MISS"]) == (none, none)
     assert latency["BUILD"] == {"n": 1, "state": "NOT_RUN"}
     assert report["registration"]["snapshot_latency"] is True
+    assert "latency_order" not in report["registration"]
+    assert all("matched_order" not in answer for answer in ring.answers())
     assert not ring.partial.exists()
     ring.assert_nothing_is_left()
+
+
+def test_matched_calls_in_alternating_order(ring: Ring) -> None:
+    ring.write_samples(*map(sample, range(3)))
+    done = ring.latency("--retrieval-latency-order=alternate")
+    assert done.code == 0, done.output
+    assert ring.questions() == ["context", "index", "context", *["context"] * 4]
+    assert [answer["matched_order"] for answer in ring.answers()] == ["cold-first", "hit-first", "cold-first"]
+    report = ring.read()
+    Draft202012Validator(schema()).validate(report)
+    assert report["registration"]["latency_order"] == "alternate"
+    latency = report["latency"]["context"]
+    assert {label: times["n"] for label, times in latency.items()} == {
+        "BUILD": 1, "OBSERVED_HIT": 3, "OBSERVED_HIT:first": 1, "OBSERVED_HIT:second": 2,
+        "OBSERVED_MISS": 3, "OBSERVED_MISS:first": 2, "OBSERVED_MISS:second": 1,
+    }  # fmt: skip
+    ring.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--retrieval-latency-order=alternat"], "'alternat' is neither cold-first nor alternate"),
+        (
+            ["-o", "retrieval_latency_order=alternate", "--retrieval-context-packets=kept.jsonl"],
+            "a capture holds matched calls in the order cold, hit",
+        ),
+    ],
+)
+def test_orders_that_cannot_be(words: list[str], told: str, ring: Ring) -> None:
+    done = ring.latency(*words)
+    assert done.code == pytest.ExitCode.USAGE_ERROR, done.output
+    done.line("ERROR", told)
+    assert ring.questions() == []
 
 
 def test_case_7_four_samples_on_two_trees(ring: Ring) -> None:

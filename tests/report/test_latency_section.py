@@ -44,6 +44,24 @@ def test_matched_calls_are_two_distributions() -> None:
     assert latency_of(answers) == {"OBSERVED_HIT": hit, "OBSERVED_MISS": miss}
 
 
+def test_weakness_6_where_the_order_alternates_times_are_told_by_their_place_too() -> None:
+    answers = [
+        answer(wall_ms=1.0 * time, cold_wall_ms=10.0 * time, cache_state="OBSERVED_HIT", matched_order=order)
+        for time in range(1, 31)
+        for order in ("cold-first", "hit-first")
+    ]
+    section = latency_of(answers)
+    assert set(section) == {
+        "OBSERVED_HIT", "OBSERVED_HIT:first", "OBSERVED_HIT:second",
+        "OBSERVED_MISS", "OBSERVED_MISS:first", "OBSERVED_MISS:second",
+    }  # fmt: skip
+    assert section["OBSERVED_HIT"]["n"] == section["OBSERVED_MISS"]["n"] == 60
+    half = {"n": 30, "min_ms": 1, "p50_ms": 15, "p95_ms": 29, "max_ms": 30, "mad_ms": 7}
+    assert section["OBSERVED_HIT:first"] == section["OBSERVED_HIT:second"] == half
+    slow = {name: figure if name == "n" else 10 * figure for name, figure in half.items()}
+    assert section["OBSERVED_MISS:first"] == section["OBSERVED_MISS:second"] == slow
+
+
 def test_weakness_12_failed_and_refused_calls_are_in_no_distribution() -> None:
     """The original counts the times of failed calls."""
     answers = [

@@ -15,7 +15,7 @@ from typing import Any
 from pytest_retrieval import __version__
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.model import NO_CACHE
-from pytest_retrieval.report.summaries import BUILD, times_of
+from pytest_retrieval.report.summaries import BUILD, FIRST, SECOND, times_of
 
 _FENCE = 1.5  # Tukey's, in interquartile ranges
 
@@ -28,7 +28,7 @@ def run(
     for detail in details:
         for label, answer in detail["arms"].items():
             for cache, milliseconds in times_of(answer):
-                if milliseconds:
+                if milliseconds and not cache.endswith((FIRST, SECOND)):
                     times.setdefault((label, cache), []).append(milliseconds / 1_000)
     benchmarks = [
         _benchmark(label, cache, seconds, environment)
