@@ -111,7 +111,7 @@ def _headers(server: Server) -> dict[str, str]:
             raise ArmError(
                 f"the environment variable {variable}, which server.headers_from_env names, is not set"
             )
-    return {name: os.environ[variable] for name, variable in server.headers}
+    return {name: os.environ[variable].strip() for name, variable in server.headers}
 
 
 def _free_port() -> int:

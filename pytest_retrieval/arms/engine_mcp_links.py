@@ -20,6 +20,7 @@ from pytest_retrieval.programs.peer import Peer, read_piece
 
 _TICK = 0.05
 _CONNECT = 30.0  # seconds to connect, and to send
+_REFUSED = 400  # the least status that is an error
 _ENCODING = {"Accept-Encoding": "identity"}  # so that the size of what comes is what is counted
 
 
@@ -140,6 +141,7 @@ class WebLink:
         self._limit = limit
         self._timeout = timeout
         self._heard = 0
+        self.status = 0  # of the latest response
         self._fault: str | None = None
         self.ended = asyncio.Event()
 
@@ -165,7 +167,7 @@ class WebLink:
 
     def begin(self) -> None:
         """See :class:`Link`."""
-        self._heard = 0
+        self._heard = self.status = 0
 
     def leave(self) -> None:
         """See :class:`Link`: it listens until it is told."""
@@ -176,18 +178,20 @@ class WebLink:
         """See :class:`Link`."""
         if self._fault is not None:
             return self._fault
-        return self._peer.ending() if self._peer is not None and self.ended.is_set() else None
+        if self._peer is not None and self.ended.is_set():
+            return self._peer.ending()
+        return f"HTTP status {self.status}" if self.status >= _REFUSED else None
 
     def _client(self) -> Any:
-        """A client whose reading has no bound but that of a call, and which counts what it reads."""
-        from mcp.shared._httpx_utils import create_mcp_http_client
+        """A client whose reading has no bound but that of a call, and which counts what it reads.
 
-        client: Any = create_mcp_http_client(headers={**_ENCODING, **self._headers})
-        client.timeout = type(client.timeout)(_CONNECT, read=None)
-        library = importlib.import_module(type(client).__module__.partition(".")[0])
+        No proxy stands between this and a server that was started here.
+        """
+        utilities = importlib.import_module("mcp.shared._httpx_utils")
+        library: Any = getattr(utilities, "httpx2", None) or utilities.httpx
         link = self
 
-        class Counted(library.AsyncByteStream):  # type: ignore[misc, name-defined]
+        class Counted(library.AsyncByteStream):  # type: ignore[misc]
             def __init__(self, stream: Any) -> None:
                 self._stream = stream
 
@@ -200,10 +204,15 @@ class WebLink:
                 await self._stream.aclose()
 
         async def count(response: Any) -> None:
+            link.status = response.status_code
             response.stream = Counted(response.stream)
 
-        client.event_hooks = {"response": [count]}
-        return client
+        return library.AsyncClient(
+            headers={**_ENCODING, **self._headers},
+            timeout=library.Timeout(_CONNECT, read=None),
+            trust_env=self._peer is None,
+            event_hooks={"response": [count]},
+        )
 
     def count(self, size: int) -> None:
         """Take note of ``size`` more bytes."""
@@ -221,7 +230,7 @@ class WebLink:
         """
         parts = urlsplit(self._url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        deadline = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._timeout * 0.9  # before whoever waits gives up
         while not self.ended.is_set():
             try:
                 _, writer = await asyncio.open_connection(parts.hostname, port)

@@ -70,12 +70,14 @@ class Session:
         self._opened: concurrent.futures.Future[Greeting] = concurrent.futures.Future()
         self._loop = asyncio.new_event_loop()
         self._session: Any = None
+        self._open = False
         self._link: Link | None = None
         self._stop: asyncio.Event | None = None
         self._thread = threading.Thread(target=self._run, name="mcp session", daemon=True)
         self._thread.start()
         try:
             self.greeting = self._result(self._opened, timeout)
+            self._open = True
         except BaseException:
             self.kill()
             raise
@@ -141,9 +143,12 @@ class Session:
         code = getattr(told, "code", None)
         said = str(getattr(told, "message", error)).partition("For further information")[0]
         text = " ".join(said.split())[:300] or type(error).__name__
-        closed = code == _CLOSED or (self._link is not None and self._link.ended.is_set())
-        if closed or self._session is None:
-            return ProgramError(self._trouble() or self._ending() or text)
+        trouble = self._trouble()
+        if code == _CLOSED or (self._link is not None and self._link.ended.is_set()):
+            return ProgramError(trouble or self._ending() or text)
+        text += f" ({trouble})" if trouble else ""
+        if not self._open:
+            return ProgramError(f"no session: {text}")
         if told is not None:
             return CallError(f"the server answered with error {code}: {text}")
         return CallError(f"the answer cannot be taken: {text}")

@@ -35,6 +35,8 @@ def read_server(top: Fields, notes: Notes) -> Server | None:
         return None
     known = (*EVERYWHERE, *OF_SERVER)
     url = fields.text("url")
+    if url and not url.startswith(("http://", "https://", "{{")):
+        fields.fault("url", f"{url!r:.80} must begin with http:// or https://")
     command = read_words(fields, SEARCH_TIMEOUT, known, notes)
     if command is None and not url:
         fault = "is empty; it starts the server (or server.url says where it is)"

@@ -244,7 +244,9 @@ def test_a_server_that_listens_late_is_waited_for_and_one_that_never_does_is_not
         assert answers(arm, "a")[0].isdigit()
     silent = {"command": ["sleep", "300"], "timeout": "200ms"}
     with (
-        pytest.raises(ArmError, match=r"^server: (nobody listens at 127\.0\.0\.1:|timed out after 0\.2 s)"),
+        pytest.raises(
+            ArmError, match=r"^server: (nobody listens at 127\.0\.0\.1:\d+|timed out after 0\.2 s)"
+        ),
         engine(home(tmp_path), **web(server=silent)),
     ):
         pass
@@ -256,7 +258,7 @@ def test_headers_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.M
     with engine(home(tmp_path), **more) as arm:
         assert answers(arm, "a")[0].isdigit()
     monkeypatch.setenv("MY_TOKEN", "wrong")
-    with pytest.raises(ArmError, match=r"^server: "), engine(home(tmp_path), **more):
+    with pytest.raises(ArmError, match=r"^server: no session: .*401"), engine(home(tmp_path), **more):
         pass
     monkeypatch.delenv("MY_TOKEN")
     with (

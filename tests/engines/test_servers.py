@@ -85,6 +85,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         "server.command[1]: {{.Query}} is not known here: there is no query yet",
     ),
     (
+        mcp(server={"url": "localhost:8000/mcp"}),
+        "server.url: 'localhost:8000/mcp' must begin with http:// or https://",
+    ),
+    (
         mcp(search=None),
         "search: missing; search.tool and search.arguments are how a query is asked",
     ),
