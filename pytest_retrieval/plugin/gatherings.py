@@ -75,8 +75,8 @@ class Gatherings:
     def _is_judged(self, rule: Rule, harvest: Harvest, heads: Mapping[Harvest, Mapping[str, Any]]) -> bool:
         """Whether a gate is judged in the report of ``harvest``, of a session that may have several.
 
-        What is compared with a baseline is judged in the report of the baseline's kind, anything else where it
-        has data, or everywhere if it has none.
+        What is compared with a baseline is judged in the report of its kind, anything else where it has data,
+        or everywhere if it has none.
         """
         if rule.gate.needs_baseline and harvest.place.shared and self._bench.baseline is not None:
             return bool(self._bench.baseline.head["kind"] == harvest.place.kind)

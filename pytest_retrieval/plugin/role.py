@@ -131,7 +131,7 @@ class Role:
         from pytest_retrieval.plugin.publishing import Publishing
 
         try:
-            self.bench.check_plan(plan)
+            self.bench.check_plan(plan, trial_plan.kinds)
             if not (plan.entries or trial_plan.entries):
                 self._idle = [*plan.warnings(), nothing] if (nothing := plan.nothing()) else []
                 return

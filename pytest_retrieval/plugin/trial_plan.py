@@ -40,6 +40,13 @@ class TrialPlan:
     entries: dict[str, int] = field(default_factory=dict)
     of: int = 0
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of tasks, which choose among them."""
+        from pytest_retrieval.trial.manifest import KINDS
+
+        return () if self.inputs is None else KINDS
+
     def take(self, inputs: TrialInputs) -> None:
         """Note what a suite draws from; raises UsageError where another one draws from elsewhere."""
         if self.inputs is not None and self.inputs != inputs:
