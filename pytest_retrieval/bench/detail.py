@@ -58,9 +58,7 @@ def describe(
         "arms": {label: answer_row(row) for label, row in rows.items()},
         "metrics": {label: measures for label, (_, measures) in graded.items()},
     }
-    if counts := anchor_counts(sample.query_text):
-        detail["anchor_bearing"] = True
-        detail["anchors"] = dict(counts)
+    detail.update(_anchors(sample.query_text))
     if sample.cluster is not None:
         detail["cluster"] = sample.cluster
     if sample.gold_spans:
@@ -74,6 +72,15 @@ def describe(
     if sample.gold and snapshot is not None:
         detail["ceiling"] = ceiling(sample, snapshot, limit)
     return detail
+
+
+def _anchors(query_text: str) -> dict[str, Any]:
+    """The anchors of a query by class, and those that stand alone; nothing where there is none."""
+    counts, strict = anchor_counts(query_text)
+    if not counts:
+        return {}
+    told = {"anchors_strict": dict(strict)} if strict else {}
+    return {"anchor_bearing": True, "anchors": dict(counts), **told}
 
 
 def _graded(

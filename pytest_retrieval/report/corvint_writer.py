@@ -16,7 +16,7 @@ from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.corvint import ARMS, BASELINES, PROFILE
 from pytest_retrieval.report.stored import NOT_RUN
-from pytest_retrieval.report.summaries import BUILD, FIRST, SECOND
+from pytest_retrieval.report.summaries import BUILD, FIRST, SECOND, STRICTLY_ANCHORED
 from pytest_retrieval.stats.rounding import half_away
 
 _PAIRED = ("corvint", "context")
@@ -65,7 +65,7 @@ def _arm(arm: Mapping[str, Any], limit: int) -> dict[str, Any]:
     groups = arm["groups"]
     intervals = groups["all"]["intervals"]
     return {
-        **{name: _means(group) for name, group in groups.items() if group["n"]},
+        **{name: _means(group) for name, group in groups.items() if group["n"] and name != STRICTLY_ANCHORED},
         "errors": groups["all"]["errors"],
         "intervals": {
             f"hit@{limit}": _interval(intervals["hit@k"]),

@@ -135,6 +135,7 @@ _detail = record(
         "ceiling": _measures,
         "anchor_bearing": flag,
         "anchors": map_of(count),
+        "anchors_strict": map_of(count),
         "gold_spans": list_of(record({"path": text, "start": _line, "end": _line})),
         "gold_symbols": list_of(text),
         "lines": map_of(count),

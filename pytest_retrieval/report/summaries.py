@@ -24,6 +24,7 @@ from pytest_retrieval.stats.wilson import wilson
 
 RATES = ("hit@k", "selective_success")  # the measures that are 0 or 1, hence have a Wilson interval
 ANCHORED = "stratum:anchor-bearing"  # beside a sample's own stratum
+STRICTLY_ANCHORED = "stratum:anchor-bearing-strict"  # of those, the samples with an anchor that stands alone
 FIRST, SECOND = ":first", ":second"  # after a cache label: the times of calls at that place of their pair
 BUILD = "BUILD"  # beside the cache labels: the times that arms took to get ready for a snapshot
 POSITIVE = "hit@k"  # every positive sample has this measure, no other sample has it
@@ -168,13 +169,14 @@ class ArmColumns:
 
 
 def groups_of(detail: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the groups that a sample belongs to, ``stratum:anchor-bearing`` beside its own stratum."""
+    """The names of the groups that a sample belongs to; those of anchors come beside its own stratum."""
     return (
         "all",
         f"task:{detail['task_type']}",
         f"stratum:{detail['stratum']}",
         f"fold:{detail['partition']}",
         *([ANCHORED] if detail.get("anchor_bearing") else ()),
+        *([STRICTLY_ANCHORED] if detail.get("anchors_strict") else ()),
         *_search_groups(detail.get("codesearch")),
     )
 
@@ -194,6 +196,7 @@ def known_groups(tasks: Iterable[str]) -> tuple[str, ...]:
         *(f"task:{task}" for task in tasks),
         *(f"stratum:{stratum}" for stratum in strata),
         ANCHORED,
+        STRICTLY_ANCHORED,
         *(f"fold:{fold}" for fold in ("A", "B", "unassigned")),
     )
 

@@ -2,7 +2,7 @@
 
 The rules are those of the product's clause TCP-V0-022, on bytes and without word boundaries: a stray quote
 pairs up across prose, ``self.count`` is a config key, ``Cargo.lock`` gives ``argo.lock``. They fire often, so
-read the counts per class beside the flag.
+read the counts per class beside the flag, and those of the strict anchors, which stand alone.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+from pytest_retrieval.text.boundaries import stands_alone
 
 MAX_TEXT_BYTES = 32_000  # of the whole query text, its JSON envelope included; a longer one bears no anchor
 MAX_ANCHORS = 16
@@ -39,13 +41,15 @@ _FILE_SUFFIXES = frozenset(b"go py rs ts tsx js java kt rb cs cpp c h md json ya
 class Anchor:
     """A literal and its class (error, url, frame, enum, config).
 
-    ``start`` and ``end`` are bytes of the searched text, quotes of an error included.
+    ``start`` and ``end`` are bytes of the searched text, quotes of an error included. ``strict`` tells that
+    it stands alone, by the rules of :mod:`pytest_retrieval.text.boundaries`.
     """
 
     kind: str
     literal: str
     start: int
     end: int
+    strict: bool
 
 
 def anchors(query_text: str) -> tuple[Anchor, ...]:
@@ -54,18 +58,19 @@ def anchors(query_text: str) -> tuple[Anchor, ...]:
     A text that is JSON is searched in its string values only, joined by line feeds; keys and quotes of the
     envelope do not count. A text of more than 32,000 bytes has none.
     """
-    if len(_encoded(query_text)) > MAX_TEXT_BYTES:
-        return ()
-    found = sorted(_admitted(_encoded(_searched_text(query_text))), key=lambda anchor: anchor.start)
-    first: dict[str, Anchor] = {}
-    for anchor in found:
-        first.setdefault(anchor.literal, anchor)
-    return tuple(first.values())[:MAX_ANCHORS]
+    return _distinct(_found(query_text))
 
 
-def anchor_counts(query_text: str) -> Mapping[str, int]:
-    """How many of :func:`anchors` are of each class; classes without one are left out."""
-    return Counter(anchor.kind for anchor in anchors(query_text))
+def strict_anchors(query_text: str) -> tuple[Anchor, ...]:
+    """The strict ones in the same way; a literal may stand alone at another place than its first."""
+    return _distinct(anchor for anchor in _found(query_text) if anchor.strict)
+
+
+def anchor_counts(query_text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """How many of :func:`anchors` and of :func:`strict_anchors` are of each class, without zeros."""
+    found = _found(query_text)
+    strict = _distinct(anchor for anchor in found if anchor.strict)
+    return _by_class(_distinct(found)), _by_class(strict)
 
 
 def anchor_bearing(query_text: str) -> bool:
@@ -73,7 +78,26 @@ def anchor_bearing(query_text: str) -> bool:
     return bool(anchors(query_text))
 
 
+def _by_class(found: Iterable[Anchor]) -> Mapping[str, int]:
+    return Counter(anchor.kind for anchor in found)
+
+
+def _distinct(found: Iterable[Anchor]) -> tuple[Anchor, ...]:
+    first: dict[str, Anchor] = {}
+    for anchor in found:
+        first.setdefault(anchor.literal, anchor)
+    return tuple(first.values())[:MAX_ANCHORS]
+
+
+def _found(query_text: str) -> Sequence[Anchor]:
+    """Every anchor in the order of places, repeated ones too."""
+    if len(_encoded(query_text)) > MAX_TEXT_BYTES:
+        return ()
+    return sorted(_admitted(_encoded(_searched_text(query_text))), key=lambda anchor: anchor.start)
+
+
 def _admitted(text: bytes) -> Iterator[Anchor]:
+    whole = text
     for kind, pattern in _CLASSES.items():
         blanked = bytearray(text)
         for match in pattern.finditer(text):
@@ -83,7 +107,8 @@ def _admitted(text: bytes) -> Iterator[Anchor]:
             # A rejected literal hides what is inside it from the later classes just as an admitted one does.
             blanked[match.start() : match.end()] = b" " * (match.end() - match.start())
             if _is_admitted(kind, literal):
-                yield Anchor(kind, literal.decode("utf-8", "surrogatepass"), *match.span())
+                strict = stands_alone(kind, whole, *match.span(), literal)
+                yield Anchor(kind, literal.decode("utf-8", "surrogatepass"), *match.span(), strict)
         text = bytes(blanked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import jsonschema
@@ -225,7 +225,17 @@ def test_anchors_of_the_query_are_counted_by_class(text: str, anchors: dict[str,
     sample = Sample(id="s", task="t", repo="a/b", commit="1" * 40, query_text=text, query={}, gold=("b.c",))
     detail = judged(lambda query: [], sample).detail
     assert detail.get("anchors") == anchors
+    assert detail.get("anchors_strict") == anchors
     assert detail.get("anchor_bearing") == (True if anchors else None)
+
+
+def test_strict_anchors_are_counted_apart() -> None:
+    sample = replace(SAMPLE, query_text="self.count: set log.level in Cargo.lock")
+    detail = judged(lambda query: [], sample).detail
+    assert (detail["anchors"], detail["anchors_strict"]) == ({"config": 3}, {"config": 1})
+    detail = judged(lambda query: [], replace(SAMPLE, query_text="self.count")).detail
+    assert detail["anchor_bearing"] is True
+    assert "anchors_strict" not in detail
 
 
 def test_details_are_of_the_reports_schema() -> None:

@@ -149,6 +149,17 @@ def test_cases_72_and_73_samples_with_anchors_are_a_group() -> None:
     assert "stratum:anchor-bearing" not in whole(header("a"), [plain])["arms"]["a"]["groups"]
 
 
+def test_weakness_17_samples_with_an_anchor_that_stands_alone_are_a_group_of_their_own() -> None:
+    loose = detail(0, {"a": (answer(), positive(0.0, 0.0))}, anchor_bearing=True, anchors={"config": 2})
+    both = {"anchor_bearing": True, "anchors": {"config": 2}, "anchors_strict": {"config": 1}}
+    strict = detail(1, {"a": (answer(), positive(1.0, 1.0))}, **both)
+    groups = whole(header("a"), [loose, strict])["arms"]["a"]["groups"]
+    assert groups["stratum:anchor-bearing"]["n"] == 2
+    assert groups["stratum:anchor-bearing-strict"]["n"] == 1
+    assert groups["stratum:anchor-bearing-strict"]["recall@5"] == 1
+    assert "stratum:anchor-bearing-strict" not in whole(header("a"), [loose])["arms"]["a"]["groups"]
+
+
 def test_ceiling_and_unreached_gold() -> None:
     snapshots = {f"acme/ring@{COMMIT}": {"source": "chunks", "view": "arb", "files": 3, "cut": 1}}
     report = whole(header("a", "b", snapshots=snapshots), three_samples())

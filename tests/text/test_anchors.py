@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_retrieval.text.anchors import anchor_bearing, anchor_counts, anchors
+from pytest_retrieval.text.anchors import anchor_bearing, anchor_counts, anchors, strict_anchors
 
 Found = list[tuple[str, str]]
 
@@ -156,8 +156,11 @@ def test_places_are_bytes_of_the_searched_text() -> None:
 
 
 def test_counts_per_class() -> None:
-    assert anchor_counts("log.level https://a.io Foo::Bar at tls.key") == {"config": 2, "url": 1, "enum": 1}
-    assert anchor_counts("nothing") == {}
+    both = {"config": 2, "url": 1, "enum": 1}
+    assert anchor_counts("log.level https://a.io Foo::Bar at tls.key") == (both, both)
+    assert anchor_counts("self.count of log.level") == ({"config": 2}, {"config": 1})
+    assert anchor_counts("self.count") == ({"config": 1}, {})
+    assert anchor_counts("nothing") == ({}, {})
 
 
 @pytest.mark.parametrize("text", ['["log.level", NaN]', '["log.level"', "log.level " + "[" * 30_000])
@@ -172,6 +175,67 @@ def test_a_number_of_any_length_is_json() -> None:
 @pytest.mark.parametrize("unit", ["a", '"', "a.", "a:", "a::", "a/", "-", "a.b:", '"\n', "9."])
 def test_a_long_text_of_one_kind_is_no_trap(unit: str) -> None:
     anchors(unit * (32_000 // len(unit)))  # matching that is quadratic in a run would take minutes here
+
+
+STRICT: list[tuple[str, Found]] = [
+    ("set log.level to debug", [("config", "log.level")]),
+    ("log.level", [("config", "log.level")]),
+    ("log.level=debug, then", [("config", "log.level")]),
+    ("read ${server.http.port}", [("config", "server.http.port")]),
+    ("set log.level. Then", [("config", "log.level")]),
+    ("xlog.levels", [("config", "xlog.levels")]),
+    # Weakness 17: what the parity rules glean.
+    ("self.count", []),
+    ("this.state and cls.name and super.init", []),
+    ("t.helper", []),
+    ("App.vue", []),
+    ("Cargo.lock", []),
+    ("package.lock", []),
+    ("index.html", []),
+    ("tox.ini", []),
+    ("parser.go", []),
+    ("Foo.bar", []),
+    ("log.levelMax", []),
+    ("log.level.Max", []),
+    ("os.path.join(a)", []),
+    ("items.first[0]", []),
+    ("see src/util.helper/x", []),
+    ("$user.name and @pytest.mark", []),
+    # An occurrence that stands alone is enough.
+    ("Xlog.level log.level", [("config", "log.level")]),
+    ('raise with "bad checksum in block" here', [("error", "bad checksum in block")]),
+    ('raise Error("bad checksum");', [("error", "bad checksum")]),
+    ('+"bad checksum",', [("error", "bad checksum")]),
+    ('quote " one " two " three', []),
+    ('the 19" rack and 21" rack', []),
+    ('it is "bad checksum"s', []),
+    ("see (https://a.io/x) now", [("url", "https://a.io/x")]),
+    ("9https://a.io/x", []),
+    ("fails at src/app.ts:10:5", [("frame", "src/app.ts:10")]),
+    (r"C:\src\main.cpp:12", [("frame", "main.cpp:12")]),
+    ("bind 127.0.0.1:8080", []),
+    ("main.cpp:12x", []),
+    ("use Color::Red", [("enum", "Color::Red")]),
+    ("use ::std::vec", [("enum", "std::vec")]),
+    ("tests/test_ring.py::test_wrap", []),
+    ("9Foo::Bar", []),
+    ('{"note": "says \\"bad checksum\\" twice"}', [("error", "bad checksum")]),
+    ('{"server.http.port": "plain words"}', []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), STRICT)
+def test_strict_anchors_stand_alone(text: str, expected: Found) -> None:
+    assert [(anchor.kind, anchor.literal) for anchor in strict_anchors(text)] == expected
+
+
+@given(QUERY_TEXTS)
+def test_strict_anchors_are_among_all_of_the_text(text: str) -> None:
+    strict = strict_anchors(text)
+    assert len({anchor.literal for anchor in strict}) == len(strict) <= 16
+    if len(anchors(text)) < 16:
+        assert {anchor.literal for anchor in strict} <= {anchor.literal for anchor in anchors(text)}
+    assert anchor_bearing(text) or not strict
 
 
 @given(QUERY_TEXTS)
