@@ -105,9 +105,11 @@ class TrialGathering(Harvest):
         """The report with the verdicts of ``gates``, against the baseline if there is one."""
         from pytest_retrieval.gates.verdict import judge
 
-        comparing = self.trial.bench.settings.comparing
-        baseline = comparing.load(gates, self.place.report) if gates else None
-        found = judge(report.head, gates, details=report.details, baseline=baseline, comparing=comparing)
+        trial = self.trial
+        comparing = trial.bench.settings.comparing
+        found = judge(
+            report.head, gates, details=report.details, baseline=trial.baseline, comparing=comparing
+        )
         return report.with_gates(verdict.record() for verdict in found)
 
     def also_write(self, report: Report) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_retrieval.agents.agent import Agent
+    from pytest_retrieval.gates.baseline import Baseline
     from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.trial.contexts import Contexts
@@ -46,6 +47,7 @@ class TrialSession:
         self.bench = bench
         self.config: pytest.Config = bench.config
         self.plan = TrialPlan()
+        self.baseline: Baseline | None = None
         self._taken: set[int] = set()
 
     @cached_property
@@ -166,14 +168,14 @@ class TrialSession:
         check(rule.gate, arms=self.contexts.labels, groups=groups, limit=limit, trial=True)
 
     def check_baseline(self, report: Path, header: Mapping[str, Any]) -> None:
-        """Refuse a baseline that a trial with this ``header`` cannot be compared with; raises UsageError."""
+        """Read the baseline; refuse one that a trial with this ``header`` cannot be compared with."""
         if not (rules := self.gates()):
             return
         from pytest_retrieval.gates.baseline import check_comparable
 
-        baseline = self.bench.settings.comparing.load(rules, report)
-        if baseline is not None and baseline.head["kind"] == KIND:
-            check_comparable(baseline, {**header, "kind": KIND, "sources": self.sources})
+        self.baseline = self.bench.settings.comparing.load(rules, report)
+        if self.baseline is not None and self.baseline.head["kind"] == KIND:
+            check_comparable(self.baseline, {**header, "kind": KIND, "sources": self.sources})
 
     @property
     def sources(self) -> list[dict[str, Any]]:
