@@ -72,6 +72,9 @@ class Asked:
         except ProgramError as error:
             self._begin_again(error)
             raise ArmError(str(error)) from error
+        except BaseException:  # an interrupt: the server is busy, and would not end by itself
+            self._kill()
+            raise
         _check(result, call)
         try:
             return read_reply(result, self._server.reply, self._description.parse)
@@ -99,11 +102,14 @@ class Asked:
     def _begin_again(self, fault: ProgramError) -> None:
         """End the server and start it now: no other query's time may contain that."""
         self._faults.append(str(fault))
+        self._kill()
+        with contextlib.suppress(ArmError):
+            self.start()
+
+    def _kill(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             session.kill()
-        with contextlib.suppress(ArmError):
-            self.start()
 
     def _open(self) -> None:
         started = time.perf_counter()
