@@ -83,10 +83,10 @@ def build(header: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Re
     """The report of ``details``, whatever the order in which they come.
 
     ``header`` has ``sources`` (``{path, sha256, rows, kept}``, in the order of the report), ``limit``,
-    ``selection`` (``{of, chosen, lost}``) and ``arms`` (label -> facts), and may have ``skipped``,
-    ``snapshots`` (``repo@commit`` -> facts; may grow while ``details`` are drawn), ``environment``,
-    ``gates``, ``pairs`` (``(A, B)`` of labels; by default those of ``default_pairs``), ``kind``,
-    ``protocol``, ``registration``, ``measures`` (names of those that were asked for), ``corvint``
+    ``selection`` (``{of, chosen, lost}``) and ``arms`` (label -> facts, in their order), and may have
+    ``skipped``, ``snapshots`` (``repo@commit`` -> facts; may grow while ``details`` are drawn),
+    ``environment``, ``gates``, ``pairs`` (``(A, B)`` of labels; by default those of ``default_pairs``),
+    ``kind``, ``protocol``, ``registration``, ``measures`` (names of those that were asked for), ``corvint``
     (``{version, sha256}`` of the program that was asked) and ``version``. A detail is a sample's row as the
     grading loop describes it. Raises ReportError when the header lacks a key or has an unknown one, when a
     sample comes twice or names an arm or a source that the header does not have, and for a value that JSON
@@ -101,6 +101,7 @@ def build(header: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Re
         gathered.add(detail)
     head = {**_DEFAULTS, **header, **gathered.sections(), "profile": PROFILE}
     head.pop("pairs", None)
+    head["arm_order"] = list(header["arms"])
     return Report(head, gathered.packed())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_retrieval.datasets.folds import fold_of
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.model import UNRECORDED
+from pytest_retrieval.report.arm_order import BUILT_IN
 from pytest_retrieval.report.document import Document
 from pytest_retrieval.report.shapes import (
     LONGEST_ANSWER,
@@ -44,7 +45,7 @@ from pytest_retrieval.report.stored import (
 PROFILE = "corvint-retrieval-bench/0"
 VERBS = ("corvint", "context", "impact", "affected")
 BASELINES = ("grep", "grep-ident", "bm25:all", "bm25:ident")
-ARMS = ("corvint", "context", "grep", "grep-ident", "bm25:all", "bm25:ident", "impact", "affected")
+ARMS = BUILT_IN
 
 _REFUSAL = "no changed_file in query"  # the one error text that is known to be a declared refusal
 

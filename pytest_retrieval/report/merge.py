@@ -1,15 +1,18 @@
 """Several reports over the same samples become one, as if it had been one run.
 
-Samples are the same when the digest of their file, their id and their ordinal among equal ids are. What the
-first report says of a sample stands; a later report's answer replaces an earlier one's of the same arm. Every
-measure is computed again from the rankings, and every section is built anew; verdicts of gates are dropped,
-for they speak of a part.
+Samples are the same when the digest of their file, their id and their ordinal among equal ids are. A later
+report's answer replaces an earlier one's of the same arm, and what the first report says of a sample stands
+where another says otherwise; but for that, the order of the reports does not matter. (Reports of the
+original's profile do not know the rows of their samples, which stand as they come.) Every measure is computed
+again from the rankings, and every section is built anew; verdicts of gates are dropped, for they speak of a
+part.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -43,8 +46,8 @@ def merge(reports: Sequence[StoredReport], *, union: bool = False, measures: Seq
         agreement.take(report)
         populations.add(report, samples.take(report))
     header = _header(reports, agreement, populations, samples)
-    asked = [name for report in reports for name in report.measures]
-    if names := list(dict.fromkeys([*asked, *measures])):
+    longest_first = sorted((report.measures for report in reports), key=lambda asked: (-len(asked), *asked))
+    if names := list(dict.fromkeys([*chain(*longest_first), *measures])):
         header["measures"] = names
     return build(header, samples.details(agreement.limit, names))
 
@@ -102,7 +105,8 @@ class _Samples:
         for source, name, _ in keys:
             self._files_of.setdefault(name, set()).add(source)
         for item in report.lost:
-            self._lost.setdefault(key_of(item), item)
+            known = self._lost.get(key_of(item), item)
+            self._lost[key_of(item)] = min(known, item, key=lambda lost: str(lost["why"]))
             self._losers.setdefault(key_of(item), set()).update(report.arms)
         chosen = keys.union(map(key_of, report.lost))
         if len(chosen) != report.chosen:
@@ -125,6 +129,8 @@ class _Samples:
                 detail["row"] = last_row[key[0]] = last_row.get(key[0], -1) + 1
             if key in self._lost:
                 _charge(detail, self._losers[key], self._lost[key]["why"])
+            if detail.get("anchors"):
+                detail["anchor_bearing"] = True
             yield regrade({**detail, "partition": fold_of(detail["repo"])}, limit, measures)
 
     def _check_union(self, key: Key, report: StoredReport) -> None:
@@ -157,7 +163,7 @@ def _joined(before: Detail, after: Detail) -> Detail:
     """
     crashed = {label for side in (before, after) for label in _crashes(side)}
     answered = {label for side in (before, after) for label in side["arms"].keys() - _crashes(side)}
-    joined = {**before, "arms": dict(before["arms"]), "metrics": dict(before["metrics"])}
+    joined = {**after, **before, "arms": dict(before["arms"]), "metrics": dict(before["metrics"])}
     for label in after["arms"].keys() - (_crashes(after) & before["arms"].keys()):
         joined["arms"][label] = after["arms"][label]
         joined["metrics"][label] = after["metrics"].get(label, {})
@@ -167,6 +173,8 @@ def _joined(before: Detail, after: Detail) -> Detail:
         joined["explain"] = after["explain"]
     if "lines" in after:
         joined["lines"] = {**before.get("lines", {}), **after["lines"]}
+    if "attempts" in joined:
+        joined["attempts"] = max(side.get("attempts", 1) for side in (before, after))
     if before["row"] is None:
         joined["row"] = after["row"]
     joined["status"] = "crashed" if crashed - answered else status_of(joined["arms"])

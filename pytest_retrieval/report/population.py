@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.stored import Key, StoredReport
 
 
@@ -43,6 +44,7 @@ class Populations:
             known = self._sources.setdefault(source["sha256"], dict(source))
             self._sources[source["sha256"]] = _agreed(known, source, report)
         population = self._by_files.setdefault(report.digests, _Population(report.of, report.skipped))
+        population.skipped = max(population.skipped, report.skipped, key=_most)
         population.of = max(population.of, report.of)
         self._chosen.update(chosen)
 
@@ -50,8 +52,8 @@ class Populations:
         """The sums over the reports so far.
 
         Reports over the same files chose from one population, the largest that one of them saw, and its
-        skipped rows are those of the first. Sets of files must be equal, nested or disjoint, else it cannot
-        be told what was skipped, and ReportError is raised.
+        skipped rows are those of the report that skipped most. Sets of files must be equal, nested or
+        disjoint, else it cannot be told what was skipped, and ReportError is raised.
         """
         largest = [files for files in self._by_files if not any(files < other for other in self._by_files)]
         if sum(map(len, largest)) > len(self._sources):
@@ -67,6 +69,10 @@ class Populations:
         return Totals(sources, of, len(self._chosen), dict(skipped))
 
 
+def _most(skipped: Mapping[str, int]) -> tuple[int, list[tuple[str, int]]]:
+    return sum(skipped.values()), sorted(skipped.items())
+
+
 def _agreed(known: dict[str, Any], source: Mapping[str, Any], report: StoredReport) -> dict[str, Any]:
     """One samples file as two reports tell of it; one without a path only counts what it saw."""
     if not source["path"] or not known["path"]:
@@ -80,4 +86,4 @@ def _agreed(known: dict[str, Any], source: Mapping[str, Any], report: StoredRepo
                 f"{report.path}: sources: {source['path']!a} has {source[name]} {name}, in the reports before"
                 f" it {known[name]}"
             )
-    return known
+    return min(known, dict(source), key=encode)

@@ -6,7 +6,7 @@ and the place. What is summed up from the details is not read at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pytest_retrieval.arms.observed import COLD_FIRST, HIT_FIRST
 from pytest_retrieval.costs import INDEX_STATES
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report import corvint
+from pytest_retrieval.report.arm_order import arranged, guessed
 from pytest_retrieval.report.canonical import PROFILE
 from pytest_retrieval.report.document import Document
 from pytest_retrieval.report.shapes import (
@@ -167,6 +168,7 @@ _head = record(
         ),
     },
     {
+        "arm_order": list_of(_label, distinct=True),
         "skipped": map_of(count),
         "snapshots": map_of(record({}, {"tree": _digest})),
         "environment": record({}, {"reports": list_of(_object)}),
@@ -211,6 +213,8 @@ def _read_own(document: Document) -> StoredReport:
         raise ReportError(f"{document.path}: details: must be a list")
     environment = head.get("environment", {})
     selection = head["selection"]
+    arms = {label: _without(facts, ("groups",)) for label, facts in head["arms"].items()}
+    pairs = _pairs(document)
     report = StoredReport(
         path=document.path,
         sha256=document.sha256,
@@ -221,9 +225,9 @@ def _read_own(document: Document) -> StoredReport:
         of=selection["of"],
         chosen=selection["chosen"],
         lost=selection["lost"],
-        arms={label: _without(facts, ("groups",)) for label, facts in head["arms"].items()},
+        arms=arranged(arms, _order(document, pairs)),
         details=lambda: _own_details(document),
-        pairs=_pairs(document),
+        pairs=pairs,
         skipped=head.get("skipped", {}),
         snapshots={name: _without(facts, _COUNTED) for name, facts in head.get("snapshots", {}).items()},
         environments=environment.get("reports", [environment]),
@@ -254,6 +258,15 @@ def _pairs(document: Document) -> list[tuple[str, str]]:
             )
         pairs.append((first, second))
     return pairs
+
+
+def _order(document: Document, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """The order of the arms; reports from before it was recorded show it in part."""
+    labels = document.members["arms"].keys()
+    order: list[str] = document.members.get("arm_order", guessed(labels, pairs))
+    if set(order) != set(labels):
+        raise ReportError(f"{document.path}: arm_order: must name every arm of the report, and no other")
+    return order
 
 
 def _own_details(document: Document) -> Iterator[Detail]:

@@ -25,10 +25,10 @@ class StoredReport:
 
     ``sources`` are ``{path, sha256, rows, kept}``, without a path where the report does not tell: ``rows``
     and ``kept`` are then what was seen. ``of`` and ``chosen`` count samples, ``lost`` lists those without an
-    answer. ``arms`` are what each declared, by label, ``pairs`` those that were compared, ``snapshots`` facts
-    by ``repo@commit``. ``program`` is ``{version, sha256}`` of the Corvint program, if one was measured.
-    ``measures`` are those that the run was asked for. ``details`` gives, on each call, the details in the
-    shape of this project's own reports; the row is None where the report does not tell.
+    answer. ``arms`` are what each declared, by label in their order, ``pairs`` those that were compared,
+    ``snapshots`` facts by ``repo@commit``. ``program`` is ``{version, sha256}`` of the Corvint program, if
+    one was measured. ``measures`` are those that the run was asked for. ``details`` gives, on each call, the
+    details in the shape of this project's own reports; the row is None where the report does not tell.
     """
 
     path: Path

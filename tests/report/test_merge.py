@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report import schema
 from pytest_retrieval.report.build import Report, build
+from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.identity import strip_times
 from pytest_retrieval.report.merge import merge
 from pytest_retrieval.report.read import read_report
@@ -32,6 +34,18 @@ from tests.report.samples import COMMIT, OTHER_SOURCE, SOURCE, answer, detail, h
 
 ALL = range(12)
 CALM = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def lexical_run(labels: list[str]) -> Report:
+    """Two samples of baselines in the order of ``labels``."""
+    head = header(*labels, of=2, chosen=2)
+    for facts in head["arms"].values():
+        facts["baseline"] = True
+    rows = [
+        detail(row, {label: (answer(ranked=["a.c"]), positive(1.0, 1.0)) for label in labels}, ceiling={})
+        for row in range(2)
+    ]
+    return build(head, rows)
 
 
 def merged(folder: Path, *reports: Report, union: bool = False) -> Report:
@@ -87,6 +101,92 @@ def test_any_split_in_any_order_is_the_whole(tmp_path: Path, parts: list[int], o
     expected = unsourced(merged(tmp_path, made_up_run(ALL, of=30)))
     assert strip_times(again) == strip_times(expected)
     assert again["latency"] == expected["latency"]
+
+
+@st.composite
+def cells(draw: st.DrawFn) -> list[tuple[list[int], list[str]]]:
+    """All rows by all arms, cut along rows and then along arms, in any order."""
+    found = []
+    row_parts = draw(st.lists(st.integers(0, 2), min_size=12, max_size=12))
+    for part in sorted(set(row_parts)):
+        arm_parts = draw(st.lists(st.integers(0, 2), min_size=len(LABELS), max_size=len(LABELS)))
+        for arm_part in sorted(set(arm_parts)):
+            labels = [label for label, place in zip(LABELS, arm_parts, strict=True) if place == arm_part]
+            found.append(([row for row in ALL if row_parts[row] == part], labels))
+    return draw(st.permutations(found))
+
+
+def comparable(report: Report) -> bytes:
+    """The bytes of a report but for what two runs may differ in, and what a merged one says of its parts."""
+    kept = strip_times(whole(report))
+    kept.pop("registration", None)
+    return encode(kept)
+
+
+@CALM
+@given(cells())
+@example([(list(ALL), ["bm25:all"]), (list(ALL), ["context"]), (list(ALL), ["grep"])])
+def test_any_split_by_samples_and_arms_in_any_order_is_the_run(
+    tmp_path: Path, parts: list[tuple[list[int], list[str]]]
+) -> None:
+    reports = [made_up_run(rows, labels, of=30) for rows, labels in parts]
+    assert comparable(merged(tmp_path, *reports)) == comparable(made_up_run(ALL, of=30))
+
+
+@pytest.mark.parametrize("labels", list(itertools.permutations(("grep", "bm25:all", "bm25:ident"))))
+def test_lexical_arms_of_different_reports_are_compared_in_the_built_in_order(
+    tmp_path: Path, labels: tuple[str, ...]
+) -> None:
+    report = merged(tmp_path, *(lexical_run([label]) for label in labels))
+    run = merged(tmp_path, lexical_run(["grep", "bm25:all", "bm25:ident"]))
+    assert comparable(report) == comparable(run)
+    head = report.head
+    assert head["arm_order"] == ["grep", "bm25:all", "bm25:ident"]
+    assert set(head["paired"]["all"]) == {"bm25:all - grep", "bm25:ident - grep"}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_order_in_which_arms_were_named_is_kept(tmp_path: Path, turned: bool) -> None:
+    named, rest = lexical_run(["bm25:all", "grep"]), lexical_run(["bm25:ident"])
+    assert whole(named)["arm_order"] == ["bm25:all", "grep"]
+    parts = (rest, named) if turned else (named, rest)
+    head = merged(tmp_path, *parts).head
+    assert head["arm_order"] == ["bm25:all", "grep", "bm25:ident"]
+    assert set(head["paired"]["all"]) == {"grep - bm25:all", "bm25:ident - bm25:all"}
+
+
+def test_a_report_from_before_the_order_was_recorded_shows_its_control(tmp_path: Path) -> None:
+    document = whole(lexical_run(["bm25:all", "grep"]))
+    del document["arm_order"]
+    stored = read_report(dumped(tmp_path / "r.json", document))
+    assert list(stored.arms) == ["bm25:all", "grep"]
+    assert merge([stored]).head["arm_order"] == ["bm25:all", "grep"]
+
+
+def test_an_order_that_is_none_is_refused(tmp_path: Path) -> None:
+    document = whole(lexical_run(["bm25:all", "grep"]))
+    document["arm_order"] = ["grep"]
+    assert "arm_order: must name every arm of the report, and no other" in refused(tmp_path, document)
+
+
+def test_what_reports_tell_apart_is_joined_whichever_is_first(tmp_path: Path) -> None:
+    one, two = (whole(made_up_run([0, 1], [label], of=3)) for label in ("context", "grep"))
+    two["skipped"] = {"no_gold_unlabeled": 1}
+    one["measures"], two["measures"] = ["ndcg@10"], ["ndcg@10", "ap@k"]
+    one["arms"]["context"]["version"] = "unknown"
+    one["snapshots"][f"pallets/click@{COMMIT}"]["source"] = "z"
+    two["sources"][0]["path"] = "moved.jsonl"
+    two["details"][1] |= {"attempts": 3, "cluster": "c", "anchors": {"url": 1}, "anchors_strict": {"url": 1}}
+    paths = [dumped(tmp_path / f"{place}.json", document) for place, document in enumerate((one, two))]
+    stored = [read_report(path) for path in paths]
+    report = merge(stored)
+    assert comparable(report) == comparable(merge(stored[::-1]))
+    assert report.head["skipped"] == {"no_gold_unlabeled": 2}
+    assert report.head["measures"] == ["ap@k", "ndcg@10"] or report.head["measures"] == ["ndcg@10", "ap@k"]
+    found = whole(report)["details"][1]
+    assert (found["attempts"], found["cluster"], found["anchors"]) == (3, "c", {"url": 1})
+    assert found["anchor_bearing"] is True
+    assert report.head["arms"]["grep"]["groups"]["stratum:anchor-bearing-strict"]["n"] == 1
 
 
 @CALM
