@@ -20,6 +20,7 @@ from pytest_retrieval.errors import ArmError
 from pytest_retrieval.programs.groups import ProgramError
 
 _SHOWN = 300
+_PATIENCE = 5.0  # seconds for the last look at whether a server is ready
 
 
 class Asked:
@@ -160,7 +161,7 @@ class Asked:
         deadline = time.monotonic() + call.timeout
         arguments = call.arguments.render(self._values)
         while True:
-            left = max(deadline - time.monotonic(), call.interval)
+            left = max(deadline - time.monotonic(), _PATIENCE)
             try:
                 result = session.call(call.tool, arguments, left)
             except CallError as error:

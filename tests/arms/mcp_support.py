@@ -17,7 +17,7 @@ ARGUMENTS = {"query": "{{.Query}}", "limit": "{{.N}}", "where": "{{.Root}}"}
 
 def keys(**more: Any) -> dict[str, Any]:
     """The keys of a description; ``search`` adds to those of a search."""
-    search = {"tool": "search", "arguments": ARGUMENTS, "timeout": "2s"} | more.pop("search", {})
+    search = {"tool": "search", "arguments": ARGUMENTS, "timeout": "60s"} | more.pop("search", {})
     server = {"command": [*SERVER, "stdio"]} | more.pop("server", {})
     return {"mode": "mcp", "server": server, "search": search, "parse": JSON, "spans": False} | more
 
