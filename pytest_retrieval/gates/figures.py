@@ -16,6 +16,8 @@ from pytest_retrieval.gates.names import ERRORS, TIMES
 from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.summaries import BUILD, RATES
+from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
+from pytest_retrieval.stats.inferiority import unseen_share
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.wilson import wilson
 
@@ -27,7 +29,9 @@ class Figure:
     """A figure over ``n`` samples, or why there is none.
 
     ``unit`` is what its statistics take for independent, ``units`` how many there are where that is told.
-    ``extremes`` are the values that it would have if the ``faults`` samples with a fault had missed or hit.
+    ``extremes`` are other values that it may as well have: if the ``faults`` samples with a fault had missed
+    or hit, and if what so few samples cannot show is there; ``doubt`` tells the latter. ``few`` is why there
+    can be no verdict at all.
     """
 
     n: int
@@ -37,6 +41,8 @@ class Figure:
     units: int | None = None
     extremes: tuple[float, ...] = ()
     faults: int = 0
+    doubt: str | None = None
+    few: str | None = None
 
 
 def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
@@ -158,17 +164,35 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
     named = {"unit": cluster["unit"], "units": cluster["count"]}
     if gate.end == "n":
         return Figure(n, float(n), **named)
-    if not gate.end:
-        value = figures["mean"]
-    elif gate.end in cluster:
-        value = cluster[gate.end]
-    else:
-        return Figure(n, None, f"one {cluster['unit']} alone has no interval", **named)
+    figure = Figure(n, figures["mean"], **named)
+    if gate.end:
+        figure = interval_end(cluster, gate.end, figures["mean"], n)
     one, two = (min(n, _faults(head, label, gate.group)) for label in (gate.arm, gate.against))
-    if not one + two:
-        return Figure(n, value, **named)
-    extremes = (half_away(value - two / n), half_away(value + one / n))
-    return Figure(n, value, extremes=extremes, faults=one + two, **named)
+    if figure.value is None or not one + two:
+        return figure
+    values = (figure.value, *figure.extremes)
+    extremes = [half_away(value + shift) for value in values for shift in (-two / n, one / n)]
+    return replace(figure, extremes=(*figure.extremes, *extremes), faults=one + two)
+
+
+def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int) -> Figure:
+    """An end of the interval of a mean over its unit, which is not believed where all values are equal.
+
+    An interval without width says nothing of other samples: it may as well reach as far from the mean as
+    ``n`` samples without an event allow (``stats.inferiority``). Under five units there is no verdict.
+    """
+    unit, units = cluster["unit"], cluster["count"]
+    if end not in cluster:
+        return Figure(n, None, f"one {unit} alone has no interval", unit, units)
+    if units < ENOUGH:
+        few = f"{units} {PLURALS[unit]} are too few for a verdict, which takes {ENOUGH}"
+        return Figure(n, cluster[end], None, unit, units, few=few)
+    if cluster["low"] < cluster["high"]:
+        return Figure(n, cluster[end], None, unit, units)
+    reach = unseen_share(n)
+    other = half_away(mean - reach if end == "low" else mean + reach)
+    doubt = f"all {n} samples say the same, and may hide others that do not ({reach:.3g} of all)"
+    return Figure(n, cluster[end], None, unit, units, (other,), doubt=doubt)
 
 
 def _faults(head: Mapping[str, Any], label: str, group: str) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 from pytest_retrieval.report.canonical import number_text
 
 _LISTED = 20  # lost queries that a terminal names; the report has them all
-_PLURALS = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}
 
 
 def verdict_line(record: Mapping[str, Any]) -> str:
@@ -76,9 +75,13 @@ def _scope(record: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def _plural(unit: str) -> str:
+    return "repositories" if unit == "repository" else f"{unit}s"
+
+
 def _unit(record: Mapping[str, Any]) -> str:
     unit, units, repositories = record["unit"], record.get("units"), record.get("repositories")
-    text = f"unit {unit}" if units is None or unit == "sample" else f"unit {unit}, {units} {_PLURALS[unit]}"
+    text = f"unit {unit}" if units is None or unit == "sample" else f"unit {unit}, {units} {_plural(unit)}"
     if units is None or unit == "repository" or repositories is None:
         return text
     alone = "this repository" if repositories == 1 else f"these {repositories} repositories"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval.gates.figures import Figure
+from pytest_retrieval.gates.figures import Figure, interval_end
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
 from pytest_retrieval.report import trialfigures
@@ -84,9 +84,9 @@ def _figure(gate: Gate, values: Values, stream_name: tuple[str, ...]) -> Figure:
     found = _statistic(gate, values.found, values, stream_name)
     if not values.faults or found.value is None:
         return found
-    others = (_statistic(gate, column, values, stream_name).value for column in (values.worst, values.best))
-    extremes = tuple(value for value in others if value is not None)
-    return Figure(n, found.value, None, found.unit, found.units, extremes, values.faults)
+    others = [_statistic(gate, column, values, stream_name) for column in (values.worst, values.best)]
+    extremes = [value for other in others for value in (other.value, *other.extremes) if value is not None]
+    return replace(found, extremes=(*found.extremes, *extremes), faults=values.faults)
 
 
 def _subtracted(one: Values, two: Values) -> Values:
@@ -117,7 +117,4 @@ def _statistic(gate: Gate, column: Floats, values: Values, stream_name: tuple[st
     clusters = [values.clusters[place] for place in here]
     repositories = [values.repositories[place] for place in here]
     cluster = over_units(kept, np.zeros(n), clusters, repositories, stream_name)["cluster"]
-    unit, units = cluster["unit"], cluster["count"]
-    if gate.end not in cluster:
-        return Figure(n, None, f"one {unit} alone has no interval", unit, units)
-    return Figure(n, cluster[gate.end], None, unit, units)
+    return interval_end(cluster, gate.end, half_away(fsum(kept.tolist()) / n), n)

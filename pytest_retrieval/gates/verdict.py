@@ -139,11 +139,15 @@ def _judge_figure(evidence: Evidence, gate: Gate) -> dict[str, Any]:
     reason = figure.reason or (before and before.reason and f"baseline: {before.reason}")
     if reason or figure.value is None:
         return fields | {"status": "undecidable", "reason": reason}
+    if figure.few or (before and before.few):
+        return fields | {"status": "undecided", "reason": figure.few or f"baseline: {before and before.few}"}
     plain = gate.holds(figure.value, None if before is None else before.value)
     outcomes = {gate.holds(one, two) for one, two in _extremes(figure, before)}
     status = "passed" if plain else "failed"
     if outcomes - {plain}:
         faults = figure.faults + (before.faults if before else 0)
+        if not faults:
+            return fields | {"status": "undecided", "reason": figure.doubt or (before and before.doubt)}
         what = "sample with an error decides" if faults == 1 else "samples with an error decide"
         return fields | {"status": "undecided", "reason": f"{faults} {what}", "faults": faults}
     return fields | {"status": status}

@@ -9,10 +9,10 @@ from pytest_retrieval.report.compare import ArmChange, Comparison, Moved, Row
 from pytest_retrieval.report.paired import SELECTIVE
 from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.table import printable
+from pytest_retrieval.stats.clusters import PLURALS
 
 _OUTSIDE = "*"
 _PILOT = "PILOT "
-_UNITS = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}
 _ESCAPED = str.maketrans({"|": "\\|", "`": "'", "<": "&lt;", "*": "\\*", "_": "\\_", "\n": " ", "\r": " "})
 
 
@@ -87,7 +87,7 @@ def _heading(arm: ArmChange) -> str:
     if arm.same:
         return f"{label}: no sample moved"
     units = {(row.difference["unit"], row.difference["units"]) for row in arm.rows if row.group == "all"}
-    over = " or ".join(f"{count} {_UNITS[unit]}" for unit, count in sorted(units))
+    over = " or ".join(f"{count} {PLURALS[unit]}" for unit, count in sorted(units))
     return f"{label}, intervals over {over}" if over else label
 
 

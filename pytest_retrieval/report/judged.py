@@ -70,7 +70,17 @@ _bench = record(
         "environment": _object,
     }
 )
-_trial = record({**_head, "arms": map_of(record({"groups": map_of(_object)}))})
+_rate = record({"n": count, "count": any_number, "rate": any_number, "low": any_number, "high": any_number})
+_mean = record({"n": count, "mean": any_number})
+
+
+def _figure(value: Any) -> None:
+    """A figure of a trial's summary: a rate or a mean where there is one, else whatever it is."""
+    if isinstance(value, dict) and ("rate" in value or "mean" in value):
+        (_rate if "rate" in value else _mean)(value)
+
+
+_trial = record({**_head, "arms": map_of(record({"groups": map_of(map_of(_figure))}))})
 _trial_detail = record(
     {
         "id": text,

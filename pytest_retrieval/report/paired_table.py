@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
 from pytest_retrieval.report.pieces import Line, Piece
+from pytest_retrieval.stats.clusters import PLURALS
 
 _GAP = "  "
 _ROOMY = 100  # characters from which figures are written in full
@@ -16,7 +17,6 @@ _OUTSIDE = "*"
 _FIRST_TO_STAY = ("mrr@k", "recall@10", "hit@k", "recall@5", "recall@20")
 _ORDER = ("recall@5", "recall@10", "recall@20", "mrr@k", "hit@k")
 _TITLES = {"mrr@k": "MRR", SELECTIVE: "selective"}
-_UNITS = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}
 
 
 class Cell(NamedTuple):
@@ -82,7 +82,7 @@ def _heading(group: str, pairs: Mapping[str, Mapping[str, Any]], measures: Seque
     """What the intervals are over; a line that is short enough, whatever it leaves out."""
     where = "" if group == "all" else f" ({group.removeprefix('stratum:')})"
     clusters = [found[name]["cluster"] for found in pairs.values() for name in measures if name in found]
-    over = f"{clusters[0]['count']} {_UNITS[clusters[0]['unit']]}" if clusters else ""
+    over = f"{clusters[0]['count']} {PLURALS[clusters[0]['unit']]}" if clusters else ""
     says = f"differences{where}, 95% intervals over {over}; {_OUTSIDE} zero is outside"
     return says if over and len(says) <= width else f"differences{where}; {_OUTSIDE} zero is outside"
 

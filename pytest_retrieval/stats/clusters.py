@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Literal
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Unit = Literal["repository", "cluster", "sample"]
 
+PLURALS: Mapping[Unit, str] = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}
 ENOUGH = 5  # repositories from which on they are the unit; on fewer units of any kind no verdict should rest
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_retrieval.stats import paired
-from pytest_retrieval.stats.clusters import ENOUGH
+from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
 from pytest_retrieval.stats.rounding import half_away
 
 Status = Literal["passed", "failed", "undecided"]
@@ -65,7 +65,8 @@ def decide(found: Mapping[str, Any], margin: float) -> tuple[Status, str]:
     end is below it, and the randomisation test's two-sided p is at most 0.1. All else is undecided.
     """
     if "low" not in found or found["units"] < ENOUGH:
-        return "undecided", f"{_units(found)} are too few for a verdict, which takes {ENOUGH}"
+        units = f"{found['units']} {PLURALS[found['unit']]}"
+        return "undecided", f"{units} are too few for a verdict, which takes {ENOUGH}"
     edge = -margin
     if min(found["low"], found["mean"] - found["unseen"]) > edge:
         return "passed", "the lower end is above minus the margin"
@@ -82,8 +83,3 @@ def _doubt(found: Mapping[str, Any], edge: float) -> str:
     if found["low"] > edge:
         return f"{found['n']} samples may hide a loss of {found['unseen']:.3g}"
     return "minus the margin is inside the interval"
-
-
-def _units(found: Mapping[str, Any]) -> str:
-    noun = {"repository": "repositories", "cluster": "clusters", "sample": "samples"}[found["unit"]]
-    return f"{found['units']} {noun}"
