@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.errors import GateError, UsageError, closest
+from pytest_retrieval.gates.grammar import Condition
+from pytest_retrieval.gates.names import check
 from pytest_retrieval.gates.rules import Rule
 from pytest_retrieval.report.judged import Judged
 from pytest_retrieval.report.scores import Rows, Sample, Scores, read_scores
@@ -66,9 +68,19 @@ def load_baseline(
     """The baseline of the report ``judged`` for the ``rules`` that need one."""
     needing = [rule.gate for rule in rules if rule.gate.needs_baseline]
     labels = {label for gate in needing for label in (gate.arm, gate.against)} & judged.head["arms"].keys()
-    measures = {gate.measure for gate in needing}
+    measures = {measure for gate in needing for measure in _names(gate, judged.head)}
     scores = read_scores(judged.details(), labels, measures, limit=judged.head["limit"], trial=judged.trial)
     return Baseline(shown, judged.sha256, judged.head, scores, overlap)
+
+
+def _names(gate: Condition, head: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the gate's measure may be called in the report; a user's own is not known without the run."""
+    own, trial = tuple(head.get("measures", ())), head["kind"] == "trial"
+    arms = [gate.arm, gate.against]
+    try:
+        return (check(gate, arms=arms, groups=None, limit=head["limit"], own=own, trial=trial).measure,)
+    except GateError:
+        return gate.measure, f"{gate.measure}@k"
 
 
 def check_comparable(baseline: Baseline, head: Mapping[str, Any]) -> None:

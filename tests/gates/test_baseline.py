@@ -8,9 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from pytest_retrieval.gates.baseline import load_baseline
 from pytest_retrieval.gates.lines import further_lines
+from pytest_retrieval.gates.rules import typed_rules
+from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.report import schema
-from tests.gates.reports import FAULT, REFUSAL, made, run, sample, trees, verdict
+from pytest_retrieval.report.judged import read_judged
+from tests.gates.reports import FAULT, REFUSAL, made, run, sample, trees, verdict, written
 from tests.report.samples import OTHER_SOURCE
 
 EVEN = [1, 0] * 50  # of a hundred samples of seven repositories every second is hit
@@ -62,6 +66,14 @@ def test_the_line_of_a_regression_can_be_traced(tmp_path: Path) -> None:
         " the upper end is below minus the margin (n 100, unit repository, 7 repositories, on 100 of 100,"
         f" baseline old.json {record['baseline']['sha256'][:8]})"
     )
+
+
+def test_measures_may_be_typed_in_any_way(tmp_path: Path) -> None:
+    judged = read_judged(written(tmp_path, run(EVEN)))
+    rules = typed_rules(["no_regression(grep, R@5, 0)", "lost(grep, Success@3) <= 0", "grep: RR >= baseline"])
+    report, baseline = run(EVEN), load_baseline(judged, "old.json", rules)
+    found = judge(report.head, rules, details=report.details, baseline=baseline)
+    assert [verdict.status for verdict in found] == ["undecided", "passed", "passed"]
 
 
 @pytest.mark.parametrize(
