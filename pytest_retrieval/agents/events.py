@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_retrieval.agents.description import Events, Rule
-from pytest_retrieval.engines.output import look_up
+from pytest_retrieval.engines.documents import look_up
 from pytest_retrieval.text.cutting import truncate
 
 NOT_OBSERVED = "NOT_OBSERVED"

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from pytest_retrieval.arms.engine_calls import OUTPUT_LIMIT, environment, fixed_values, folder, words
 from pytest_retrieval.arms.engine_mcp_links import Link, PipeLink, WebLink
-from pytest_retrieval.arms.engine_mcp_session import Greeting, Session
+from pytest_retrieval.arms.engine_mcp_session import Session
 from pytest_retrieval.engines.description import Description, Server
+from pytest_retrieval.engines.tools import Greeting
 from pytest_retrieval.errors import ArmError, UsageError
 from pytest_retrieval.programs.groups import ProgramError
 from pytest_retrieval.programs.peer import Peer

@@ -13,11 +13,11 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_retrieval.arms.engine_mcp_links import Link
+from pytest_retrieval.engines.tools import Greeting
 from pytest_retrieval.programs.groups import ProgramError
 from pytest_retrieval.programs.peer import Peer
 
@@ -31,21 +31,6 @@ T = TypeVar("T")
 
 class CallError(ProgramError):
     """The server answered a request with an error; the session goes on."""
-
-
-@dataclass(slots=True)
-class Greeting:
-    """What a server says of itself: name, version, protocol, and its tools as ``tools/list`` has them."""
-
-    name: str
-    version: str
-    protocol: str
-    tools: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    @property
-    def shown(self) -> str:
-        """Name and version."""
-        return " ".join(part for part in (self.name, self.version) if part)
 
 
 class Session:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_retrieval.engines.description import JSON, JSONL, Description, Parse
+from pytest_retrieval.engines.documents import ABSENT, find, look_up, unfolded
 from pytest_retrieval.errors import RetrievalError
 
 LARGEST = 2**53  # no file has more lines
@@ -17,9 +18,6 @@ LONGEST_PATH = 4096  # characters; no system has longer ones
 _SHOWN = 5  # dropped things that are kept for show
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _SURROGATE = re.compile("[\udc80-\udcff]")
-_ABSENT = object()
-_OPENING = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
-_TRIED = 20  # lines at which a JSON document within a text may begin
 
 
 class OutputError(RetrievalError):
@@ -114,75 +112,19 @@ def _read(text: str, description: Description) -> Reading:
     return reading
 
 
-def look_up(value: Any, path: str) -> Any:
-    """What stands at the dotted ``path`` in ``value``, where a number is a place in a list; else None.
-
-    The path ``.`` (an addition) is the value itself.
-    """
-    found = value if path == "." else _find(value, path)
-    return None if found is _ABSENT else found
-
-
-def find_results(document: Any, path: str) -> list[Any] | None:
-    """The list of results at ``path`` of a document, empty for null; None where there is none.
-
-    A text on the way, or at its end, is read as the JSON document in it (an addition).
-    """
-    found = _find(document, path) if path else document
-    if found is _ABSENT or isinstance(found, str):
-        found = _unfolded(document, path)
-    return [] if found is None else found if isinstance(found, list) else None
-
-
-def json_within(text: str) -> Any:
-    """The JSON document that ``text`` is, or that begins at one of its lines; else the text itself."""
-    try:
-        return json.loads(text.lstrip("\ufeff"))
-    except (ValueError, RecursionError):
-        pass
-    for opening, _ in zip(_OPENING.finditer(text), range(_TRIED), strict=False):
-        try:
-            found, _ = json.JSONDecoder().raw_decode(text, opening.end())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict) or all(isinstance(item, dict) for item in found):
-            return found
-    return text
-
-
-def _unfolded(value: Any, path: str) -> Any:
-    for step in path.split(".") if path else ():
-        value = _find(value, step)
-        value = json_within(value) if isinstance(value, str) else value
-    return value
-
-
-def _find(value: Any, path: str) -> Any:
-    if isinstance(value, dict) and path in value:
-        return value[path]
-    for step in path.split("."):
-        if isinstance(value, dict) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return _ABSENT
-    return value
-
-
 def _document_results(text: str, parse: Parse) -> list[Any]:
     try:
         document = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
         hint = "; parse.format jsonl reads a JSON object per line" if _is_by_line(text) else ""
         raise OutputError(f"the output is no JSON document ({error}{hint}): {text.strip()!r:.120}") from error
-    found = _find(document, parse.results) if parse.results else document
-    if found is _ABSENT or isinstance(found, str):
-        found = _unfolded(document, parse.results)
+    found = find(document, parse.results) if parse.results else document
+    if found is ABSENT or isinstance(found, str):
+        found = unfolded(document, parse.results)
     where = f"parse.results {parse.results!r}" if parse.results else "the document (parse.results is empty)"
     if found is None:
         return []
-    if found is _ABSENT:
+    if found is ABSENT:
         raise OutputError(f"the output has nothing at {where}; {_described(document):.200}{_said(document)}")
     if not isinstance(found, list):
         raise OutputError(f"{where} is no list but {found!r:.80}")

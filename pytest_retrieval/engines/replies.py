@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_retrieval.engines.description import JSON, JSONL, Parse
-from pytest_retrieval.engines.output import OutputError, find_results, json_within
+from pytest_retrieval.engines.documents import find_results, json_within
+from pytest_retrieval.engines.output import OutputError
 from pytest_retrieval.engines.servers import AUTO, CONTENT, STRUCTURED
 
 

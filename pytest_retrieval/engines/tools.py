@@ -1,15 +1,31 @@
-"""What a server lists of its tools, held against what a description calls."""
+"""What a server says of itself and lists of its tools, held against what a description calls."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_retrieval.engines.description import Server
 from pytest_retrieval.errors import closest
 
 Tools = Mapping[str, Mapping[str, Any]]  # entries of ``tools/list`` by name
+
+
+@dataclass(slots=True)
+class Greeting:
+    """What a server says of itself: name, version, protocol, and its tools as ``tools/list`` has them."""
+
+    name: str
+    version: str
+    protocol: str
+    tools: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """Name and version."""
+        return " ".join(part for part in (self.name, self.version) if part)
 
 
 def nearest_tool(name: str, listed: tuple[str, ...]) -> str:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_retrieval.engines.output import OutputError, Reading, json_within, look_up, read_output
+from pytest_retrieval.engines.documents import json_within, look_up
+from pytest_retrieval.engines.output import OutputError, Reading, read_output
 from tests.engines.support import description
 
 Spanned = tuple[str, tuple[int, int] | None]
