@@ -19,7 +19,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def verify_capture(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Say what a context capture holds, and whether it is sound and complete."""
-    from pytest_retrieval.report.capture_reader import verify
+    from pytest_retrieval.report.capture.reader import verify
 
     found = verify(Path(options.file))
     sys.stderr.writelines(f"{options.file}: {fault}\n" for fault in found.faults)

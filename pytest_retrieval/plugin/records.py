@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval.arms.observed import is_observed
 from pytest_retrieval.errors import ReportError, UsageError, VoidError
-from pytest_retrieval.report import capture_lines
 from pytest_retrieval.report.binding import bind_corpora, bind_snapshots, bound_places
-from pytest_retrieval.report.capture import Capture
-from pytest_retrieval.report.capture_lines import Descriptor
-from pytest_retrieval.report.capture_place import CapturePlace
+from pytest_retrieval.report.capture import lines as capture_lines
+from pytest_retrieval.report.capture.lines import Descriptor
+from pytest_retrieval.report.capture.place import CapturePlace
+from pytest_retrieval.report.capture.writer import Capture
 from pytest_retrieval.report.distinct import check_distinct
 from pytest_retrieval.report.fingerprint import Fingerprint, identity_changes, machine
 from pytest_retrieval.report.place import Inputs, check_place, written

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_retrieval.programs.process import DIAGNOSTICS_LIMIT, OUTPUT_LIMIT
-from pytest_retrieval.report import capture_lines as lines
-from pytest_retrieval.report.capture_lines import (
+from pytest_retrieval.report.capture import lines
+from pytest_retrieval.report.capture.lines import (
     COLD,
     COMPLETE,
     HIT,

@@ -10,9 +10,9 @@ from typing import Any
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.model import Sample
 from pytest_retrieval.programs.process import Completed
-from pytest_retrieval.report.capture import Capture
-from pytest_retrieval.report.capture_lines import Descriptor, plan
-from pytest_retrieval.report.capture_place import CapturePlace
+from pytest_retrieval.report.capture.lines import Descriptor, plan
+from pytest_retrieval.report.capture.place import CapturePlace
+from pytest_retrieval.report.capture.writer import Capture
 
 TASK = '{"text": "wrap <ring>"}'
 PACKET = b'{"state":"READY","results":[]}'

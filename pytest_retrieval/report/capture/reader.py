@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pytest_retrieval.errors import RetrievalError, UsageError
-from pytest_retrieval.report import capture_lines as lines
-from pytest_retrieval.report.capture_lines import (
+from pytest_retrieval.report.capture import lines
+from pytest_retrieval.report.capture.lines import (
     COMPLETE,
     MALFORMED,
     NOT_PRODUCED,
@@ -22,7 +22,7 @@ from pytest_retrieval.report.capture_lines import (
     PARTIAL,
     TRUNCATED,
 )
-from pytest_retrieval.report.capture_shapes import FOOTER, HEADER, RECORD, check_plan, check_record
+from pytest_retrieval.report.capture.shapes import FOOTER, HEADER, RECORD, check_plan, check_record
 from pytest_retrieval.report.shapes import MisfitError
 
 _PAYLOAD_KEY = len('"base64":"",')

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_retrieval.errors import ReportError, UsageError
-from pytest_retrieval.report.capture_place import CapturePlace
+from pytest_retrieval.report.capture.place import CapturePlace
 
 
 class Run:

@@ -14,15 +14,15 @@ from typing import Any
 
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.errors import ReportError
-from pytest_retrieval.report import capture_lines as lines
-from pytest_retrieval.report.capture_lines import COMPLETE, PARTIAL, Descriptor
-from pytest_retrieval.report.capture_place import CapturePlace
+from pytest_retrieval.report.capture import lines
+from pytest_retrieval.report.capture.lines import COMPLETE, PARTIAL, Descriptor
+from pytest_retrieval.report.capture.place import CapturePlace
 
 
 class Capture:
     """A capture that is being written: created with its header, and finished by a footer or not at all.
 
-    Before the sidecar is written: ``place.check()`` and :func:`capture_lines.header_line`. After it: this.
+    Before the sidecar is written: ``place.check()`` and :func:`lines.header_line`. After it: this.
     Then one :meth:`record` for each call, in the order of ``invocations``, and :meth:`finish` once the run
     is known to be sound, before its report is written. Whatever ends a run otherwise calls :meth:`close`.
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.programs.process import Completed
-from pytest_retrieval.report.capture_lines import (
+from pytest_retrieval.report.capture.lines import (
     Descriptor,
     Observation,
     Stream,
@@ -25,7 +25,7 @@ from pytest_retrieval.report.capture_lines import (
     record_line,
     shortened,
 )
-from tests.report.captures import PACKET, TASK, called, completed, planned, sample
+from tests.report.capture.captures import PACKET, TASK, called, completed, planned, sample
 
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

@@ -16,13 +16,13 @@ from pytest_retrieval.arms.corvint_verb import CorvintVerb
 from pytest_retrieval.arms.program import Identity, Program
 from pytest_retrieval.errors import ArmError, ReportError
 from pytest_retrieval.model import Capabilities
-from pytest_retrieval.report import capture_lines
-from pytest_retrieval.report.capture import Capture
-from pytest_retrieval.report.capture_lines import PARTIAL, Descriptor
+from pytest_retrieval.report.capture import lines as capture_lines
+from pytest_retrieval.report.capture.lines import PARTIAL, Descriptor
+from pytest_retrieval.report.capture.writer import Capture
 from pytest_retrieval.snapshots.base import Snapshot
 from tests.arms.corvint_support import RING, query, ready, verb
 from tests.arms.support import snapshot_of
-from tests.report.captures import (
+from tests.report.capture.captures import (
     GOLDEN,
     GOLDEN_SHA256,
     PACKET,

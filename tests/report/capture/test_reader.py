@@ -19,10 +19,10 @@ from pytest_retrieval import cli
 from pytest_retrieval.arms.observed import Call
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.programs.process import Completed
-from pytest_retrieval.report import capture_lines
-from pytest_retrieval.report.capture_lines import footer_line
-from pytest_retrieval.report.capture_reader import examine, verify
-from tests.report.captures import GOLDEN, TASK, called, completed, opened, planned
+from pytest_retrieval.report.capture import lines as capture_lines
+from pytest_retrieval.report.capture.lines import footer_line
+from pytest_retrieval.report.capture.reader import examine, verify
+from tests.report.capture.captures import GOLDEN, TASK, called, completed, opened, planned
 
 Line = dict[str, Any]
 

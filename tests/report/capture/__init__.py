@@ -1,0 +1,1 @@
+"""The tests of captures of context packets."""
