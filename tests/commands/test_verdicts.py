@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -176,3 +182,40 @@ def test_what_cannot_be_compared(
 ) -> None:
     assert cli.main(["compare", *words]) == 2
     assert why in capsys.readouterr().err
+
+
+JUNK: list[Any] = [None, -1, 1.5, "x", [], {}, True]
+EVERY = [
+    "grep: hit@k.low > 0",
+    "grep @ repo:acme/r1: recall@5.p50 > 0",
+    "lost(grep, hit@3) <= 0",
+    "grep: errors == 0",
+]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to everything in a document."""
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def test_a_damaged_report_is_one_line_or_a_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(folder, run([1, 0, 2]), "whole.json")
+    whole = json.loads((folder / "whole.json").read_bytes())
+    ways, random = list(places(whole)), Random(7)
+    gates = [f"--gate={gate}" for gate in EVERY]
+    for _ in range(30):
+        damaged, (*outer, last) = deepcopy(whole), random.choice(ways)
+        holder = reduce(getitem, outer, damaged)
+        holder[last] = deepcopy(random.choice(JUNK))
+        dumped(folder / "damaged.json", damaged)
+        for words in (
+            ["gate", "damaged.json", "--baseline=whole.json", *gates],
+            ["gate", "whole.json", "--baseline=damaged.json", *gates],
+            ["compare", "whole.json", "damaged.json"],
+        ):
+            code, said = cli.main(words), capsys.readouterr()
+            assert code in (0, 1) or len(said.err.splitlines()) == 1
