@@ -49,12 +49,14 @@ def adopted(
 def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> list[Harvest] | str:
     from pytest_retrieval.plugin.trial_barrier import prepare_all
     from pytest_retrieval.plugin.trial_gathering import TrialGathering
+    from pytest_retrieval.plugin.trial_records import register
 
     check_report(trial, place)
     barrier = prepare_all(trial, place.report)
     trial.check_baseline(place.report, barrier.header)
     if trial.settings.dry_run:
         return "\n".join(barrier.estimate())
+    barrier.header["registration"] = register(trial, place, barrier.header)
     return [*harvests, TrialGathering(trial, place, barrier)]
 
 

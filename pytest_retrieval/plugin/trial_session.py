@@ -71,7 +71,8 @@ class TrialSession:
         settings = self.settings
         named, base = settings.agent, settings.base
         if named is None and self.inputs.embedded:
-            named, base = f"script:{resources.embedded_agent()}", Path()
+            shipped = resources.embedded_agent()
+            named, base = f"script:./{shipped.name}", shipped.parent
         return load_agent(
             named or CODEX,
             base,

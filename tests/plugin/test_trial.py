@@ -308,6 +308,28 @@ def pytest_sessionstart():
 """
 
 
+def test_a_trial_is_registered_once(trial: Trial) -> None:
+    words = ["--tasks=tasks.json", "--agent=script:agent.sh", "--report=out.json", "-p", "no:cacheprovider"]
+    assert trial.bench.run(*words).ret == 0
+    sidecar = trial.path / "out.json.registration.json"
+    registered = json.loads(sidecar.read_text())
+    section = trial.report()["registration"]
+    assert {**section, "machine": registered["machine"]} == registered
+    assert section["sample_ids"] == ["q1"]
+    assert section["trial"]["access"] == "none"
+    refused = trial.bench.run(*words)
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(["ERROR: cannot write the registration *--retrieval-overwrite*"])
+
+    header = {"profile": "pytest-retrieval/1", "kind": "trial", "model": "", "access": "none"}
+    journal = json.dumps({**header, "agent": trial.report()["agent"]}, separators=(",", ":"))
+    write(trial.path / "out.json.journal", journal + "\n")
+    assert trial.bench.run(*words, "--retrieval-resume", "--repeats=2").ret == pytest.ExitCode.USAGE_ERROR
+    write(trial.path / "out.json.journal", journal + "\n")
+    assert trial.bench.run(*words, "--retrieval-resume").ret == 0
+    assert json.loads(sidecar.read_text()) == registered
+
+
 def test_a_journal_of_another_agent_is_not_taken_up(trial: Trial) -> None:
     header = {"profile": "pytest-retrieval/1", "kind": "trial", "model": "", "access": "none", "agent": {}}
     write(trial.path / "out.json.journal", json.dumps(header, separators=(",", ":")) + "\n")
