@@ -30,9 +30,9 @@ def describe(
 
     Without a snapshot nothing is known of what could be reached, so gold counts neither as absent nor as
     cut and there is no ceiling. What the measures need beside the rankings is kept, so that they can be
-    computed again: spans of gold, and the lengths of ranked files where spans are measured. An answer that a
-    measure of the user's own fails on is an error. Raises SnapshotError where such a file cannot be read any
-    more.
+    computed again: hard negatives, spans of gold, and the lengths of ranked files where spans are
+    measured. An answer that a measure of the user's own fails on is an error. Raises SnapshotError where
+    such a file cannot be read any more.
     """
     lines = _ranked_lines(sample, rows, snapshot)
     graded = {label: _graded(sample, row, limit, lines, chosen) for label, row in rows.items()}
@@ -59,6 +59,8 @@ def describe(
         "metrics": {label: measures for label, (_, measures) in graded.items()},
     }
     detail.update(_anchors(sample.query_text))
+    if sample.negatives:
+        detail["negatives"] = list(sample.negatives)
     if sample.cluster is not None:
         detail["cluster"] = sample.cluster
     if sample.gold_spans:

@@ -64,7 +64,7 @@ def explain(
 
 
 def explanation(sample: Sample, snapshot: Snapshot | None) -> dict[str, Any]:
-    """The query's title and beginning, hard negatives, and what the snapshot knows of gold files in it.
+    """The query's title and beginning, and what the snapshot knows of gold files in it.
 
     Without a snapshot there is no ``gold``. ``terms`` counts the distinct terms of the whole query.
     """
@@ -72,8 +72,6 @@ def explanation(sample: Sample, snapshot: Snapshot | None) -> dict[str, Any]:
     found: dict[str, Any] = {"query": sample.query_text[:TRUNCATED_ABOVE], "terms": len(sought)}
     if sample.title:
         found["title"] = sample.title
-    if sample.negatives:
-        found["negatives"] = list(sample.negatives)
     if snapshot is not None:
         present = {file.path: file for file in snapshot.files if file.path in set(sample.gold)}
         found["gold"] = {path: _facts(file, sought, snapshot) for path, file in present.items()}

@@ -140,6 +140,7 @@ _detail = record(
         "gold_spans": list_of(record({"path": text, "start": _line, "end": _line})),
         "gold_symbols": list_of(text),
         "lines": map_of(count),
+        "negatives": _paths,
         "codesearch": _searched,
         "explain": _explain,
     },

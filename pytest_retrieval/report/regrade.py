@@ -9,7 +9,7 @@ from pytest_retrieval.measures.chosen import stored as recomputed
 from pytest_retrieval.measures.grading import ceiling, grade
 from pytest_retrieval.measures.names import OF_SPANS
 from pytest_retrieval.model import ArmRow, Sample, Span
-from pytest_retrieval.report.searched import stored_query, stored_slots
+from pytest_retrieval.report.codesearch.searched import stored_query, stored_slots
 
 NEGATIVES = "hard_negative_hits@k"
 
@@ -17,9 +17,10 @@ NEGATIVES = "hard_negative_hits@k"
 def regrade(detail: Mapping[str, Any], limit: int, measures: Sequence[str] = ()) -> dict[str, Any]:
     """``detail`` with the metrics of all its arms, and its ceiling if it has one, computed from the paths.
 
-    Few reports have hard negatives, so ``hard_negative_hits@k`` of an answer stays as stored, and absent
-    where it is; so do ContextBench's measures where the report has no spans (the original's), and of
-    ``measures``, which are asked for beside those of every report, the users' own. Nothing else is kept.
+    ``hard_negative_hits@k`` of an answer stays as stored where the detail names no hard negatives: those of
+    the original's reports and of early ones of ours never do. So do ContextBench's measures where the report
+    has no spans (the original's), and of ``measures``, which are asked for beside those of every report, the
+    users' own. Nothing else is kept.
     """
     sample = _sample(detail)
     graded = {label: _measures(sample, detail, label, limit, measures) for label in detail["arms"]}
@@ -47,7 +48,8 @@ def _measures(
     own = set(measures).difference(measure.name for measure in chosen)
     if not sample.gold or row.error is not None:
         return graded | {name: stored[name] for name in own if name in stored}
-    del graded[NEGATIVES]
+    if not sample.negatives:
+        del graded[NEGATIVES]
     return {name: stored[name] for name in (NEGATIVES, *OF_SPANS, *own) if name in stored} | graded
 
 
@@ -61,6 +63,7 @@ def _sample(detail: Mapping[str, Any]) -> Sample:
         query={},
         gold=tuple(detail["gold"]),
         given=tuple(detail["given"]),
+        negatives=tuple(detail.get("negatives", detail.get("explain", {}).get("negatives", ()))),
         stratum=detail["stratum"],
         gold_spans=tuple(Span(**span) for span in detail.get("gold_spans", ())),
         searched=stored_query(detail),

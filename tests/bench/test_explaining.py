@@ -123,7 +123,6 @@ def test_gold_files_are_described() -> None:
         "query": SAMPLE.query_text,
         "title": "parse it",
         "terms": 7,
-        "negatives": ["c.py"],
         "gold": {
             "a.py": {
                 "bytes": 22,

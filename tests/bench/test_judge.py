@@ -80,6 +80,7 @@ def test_a_ranking_is_settled_and_graded() -> None:
     metrics = outcome.detail["metrics"]["x"]
     assert (metrics["recall@5"], metrics["mrr@k"], metrics["hit@k"]) == (0.5, 0.5, 1.0)
     assert (metrics["precision@k"], metrics["hard_negative_hits@k"]) == (1 / 3, 1.0)
+    assert outcome.detail["negatives"] == ["docs/c.md"]
     assert outcome.detail["status"] == "measured"
     assert outcome.faults == ()
 

@@ -225,6 +225,40 @@ def test_a_later_arm_replaces_an_earlier_one_and_metrics_are_computed(tmp_path: 
     assert found["metrics"]["context"] == whole(before)["details"][0]["metrics"]["context"]
 
 
+def test_hits_of_hard_negatives_are_computed_where_they_are_known(tmp_path: Path) -> None:
+    document = whole(made_up_run([0], ["grep"], of=12))
+    found = document["details"][0]
+    found["arms"]["grep"] = answer(ranked=["x.c", "n.c", "gone.c"])
+    found["metrics"]["grep"] = {"hard_negative_hits@k": 3}  # a lie
+    again = whole(merge([read_report(dumped(tmp_path / "without.json", document))]))
+    assert again["details"][0]["metrics"]["grep"]["hard_negative_hits@k"] == 3
+    found["negatives"] = ["n.c", "x.c", "m.c"]
+    again = whole(merge([read_report(dumped(tmp_path / "with.json", document))]))
+    assert again["details"][0]["metrics"]["grep"]["hard_negative_hits@k"] == 2
+    assert again["arms"]["grep"]["groups"]["all"]["hard_negative_hits@k"] == 2
+    assert again["details"][0]["negatives"] == ["n.c", "x.c", "m.c"]
+
+
+def test_an_answer_of_the_original_is_graded_by_the_negatives_of_a_run_of_ours(tmp_path: Path) -> None:
+    ours = whole(
+        build(
+            header("bm25:all", of=1, chosen=1, limit=5),
+            [
+                detail(
+                    0,
+                    {"bm25:all": (answer(), positive(0.0, 0.0))},
+                    id="a", gold=["ring_test.c"], base_commit="1" * 40, negatives=["x.c"], ceiling={},
+                )
+            ],
+        )
+    )  # fmt: skip
+    ours["sources"] = [ours["sources"][0]]
+    theirs = original(original_detail("a", {"context": ["x.c"]}))
+    paths = [dumped(tmp_path / "theirs.json", theirs), dumped(tmp_path / "ours.json", ours)]
+    found = whole(merge([read_report(path) for path in paths]))["details"][0]
+    assert found["metrics"]["context"]["hard_negative_hits@k"] == 1
+
+
 def test_verdicts_of_a_part_are_dropped(tmp_path: Path) -> None:
     verdict = {
         "gate": "grep: errors == 0",

@@ -53,7 +53,7 @@ def row(detail: Mapping[str, Any], labels: Sequence[str], paths: Paths) -> dict[
         **{name: searched.get(name) for name in ("difficulty", "corpus", "subsystem")},
         "lines": [_gold(gold, paths) for gold in searched.get("gold", ())],
         **{name: paths.numbers(detail[name]) for name in ("gold", "gold_absent", "gold_cut", "given")},
-        "negatives": paths.numbers(explained.get("negatives", ())),
+        "negatives": paths.numbers(detail.get("negatives", explained.get("negatives", ()))),
         "facts": [[paths.number(path), facts] for path, facts in explained.get("gold", {}).items()],
     }
     found = {name: value for name, value in fields.items() if value not in (None, [], "")}
