@@ -23,7 +23,7 @@ def embedded_corpora() -> Path:
 
 
 def embedded_tasks(name: str = "embedded") -> Path:
-    """The run manifest of an embedded task set for agents; a corpus of its own lies beside it, if it has one."""
+    """The run manifest of an embedded task set for agents; its corpus lies beside it, if it has one."""
     return _task_sets() / name / "tasks.json"
 
 

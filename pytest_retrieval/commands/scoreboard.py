@@ -38,8 +38,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def scoreboard(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print the rows of all paths, and write them; 1 if an engine failed on a corpus, or a row fell."""
-    from pytest_retrieval.report import scoreboard as board
-    from pytest_retrieval.report.rowfiles import write_rows
+    from pytest_retrieval.report.codesearch import scoreboard as board
+    from pytest_retrieval.report.codesearch.rowfiles import write_rows
 
     if not 0 <= options.max_drop <= 1:
         raise UsageError("--max-drop: it is a share from 0 to 1, such as 0.02")
@@ -60,7 +60,7 @@ def scoreboard(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 def _rows(paths: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of all files and folders, none twice."""
-    from pytest_retrieval.report.rowfiles import read_rows
+    from pytest_retrieval.report.codesearch.rowfiles import read_rows
 
     rows = [row for text in paths for row in read_rows(Path(text))]
     keys = [(row["engine"], row["corpus"]) for row in rows]
@@ -73,7 +73,7 @@ def _fell(
     rows: Sequence[dict[str, Any]], baseline: Sequence[dict[str, Any]], options: argparse.Namespace
 ) -> bool:
     """Say how each row stands to the baseline's; whether one fell."""
-    from pytest_retrieval.report.board_baseline import held_against
+    from pytest_retrieval.report.codesearch.board_baseline import held_against
 
     held = list(held_against(rows, baseline, options.max_drop))
     stream = sys.stderr if options.format == "json" else sys.stdout

@@ -118,7 +118,8 @@ class Gathering(Harvest):
 
     def lines(self, width: int, path: str | None) -> Iterator[Sequence[tuple[str, str]]]:
         """The table, and engines side by side if code was searched."""
-        from pytest_retrieval.report import scoreboard, table
+        from pytest_retrieval.report import table
+        from pytest_retrieval.report.codesearch import scoreboard
 
         if self.summary is None:
             return

@@ -17,8 +17,8 @@ from pytest_retrieval import __version__
 from pytest_retrieval.arms.pairs import default_pairs
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE, encode
+from pytest_retrieval.report.codesearch.searches import Searches
 from pytest_retrieval.report.paired import Samples, compare_pairs
-from pytest_retrieval.report.searches import Searches
 from pytest_retrieval.report.summaries import (
     POSITIVE,
     ArmColumns,

@@ -269,7 +269,7 @@ def test_case_59_a_cold_call_that_fails(ring: Ring, capture: Path) -> None:
 
 
 CLOSING = """
-from pytest_retrieval.report.capture import Capture
+from pytest_retrieval.report.capture.writer import Capture
 
 record = Capture.record
 

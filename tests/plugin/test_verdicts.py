@@ -79,7 +79,9 @@ def test_a_limit_is_part_of_the_measures(bench: Bench) -> None:
 def test_a_group_that_was_not_chosen_is_undecidable(bench: Bench) -> None:
     result = bench.run(*MAIN, "-k", "click", "--gate=alphabet @ fold:A: mrr@k >= 0")
     assert result.ret == 1
-    line = "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A (n 0, unit sample, on 2 of 7)"
+    line = (
+        "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A (n 0, unit sample, on 2 of 7)"
+    )
     assert line in result.outlines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_retrieval.report.search_pairs import MRR, RECALL, interval_of, is_separable
+from pytest_retrieval.report.codesearch.pairs import MRR, RECALL, interval_of, is_separable
 
 TITLES = ("pair", "R@10", "95% CI", "better/worse/alike", "MRR", "95% CI", "separable")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest import approx
 
-from pytest_retrieval.report.searches import Searches
+from pytest_retrieval.report.codesearch.searches import Searches
 
 Slots = Sequence[tuple[str, Sequence[Sequence[int]]]]
 FULL = {"spans": True, "tokens": True}

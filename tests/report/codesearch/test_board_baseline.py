@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_retrieval.report.board_baseline import held_against, lost_queries
-from tests.report.test_scoreboard import row
+from pytest_retrieval.report.codesearch.board_baseline import held_against, lost_queries
+from tests.report.codesearch.test_scoreboard import row
 
 
 def held(

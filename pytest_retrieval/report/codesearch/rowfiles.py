@@ -14,8 +14,8 @@ from typing import Any
 from pytest_retrieval import __version__
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE
+from pytest_retrieval.report.codesearch.searches import Searches
 from pytest_retrieval.report.read import read_report
-from pytest_retrieval.report.searches import Searches
 from pytest_retrieval.report.shapes import (
     MisfitError,
     Shape,

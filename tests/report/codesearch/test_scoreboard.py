@@ -8,8 +8,8 @@ import pytest
 from pytest import approx
 
 from pytest_retrieval.errors import ReportError
-from pytest_retrieval.report.rowfiles import read_rows, write_rows
-from pytest_retrieval.report.scoreboard import (
+from pytest_retrieval.report.codesearch.rowfiles import read_rows, write_rows
+from pytest_retrieval.report.codesearch.scoreboard import (
     flags_of,
     is_dominated,
     markdown,

@@ -7,10 +7,10 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from pytest_retrieval.measures.spans import DEPTH, TOKEN_ESTIMATOR
-from pytest_retrieval.report import board_cells as cells
-from pytest_retrieval.report.board_cells import Row, failure, is_failed
-from pytest_retrieval.report.board_pairs import TITLES, Pairs, fitted, not_compared, pair_grid
-from pytest_retrieval.report.search_pairs import search_pairs
+from pytest_retrieval.report.codesearch import board_cells as cells
+from pytest_retrieval.report.codesearch.board_cells import Row, failure, is_failed
+from pytest_retrieval.report.codesearch.board_pairs import TITLES, Pairs, fitted, not_compared, pair_grid
+from pytest_retrieval.report.codesearch.pairs import search_pairs
 
 _GAP = "  "
 

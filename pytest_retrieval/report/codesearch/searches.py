@@ -13,10 +13,10 @@ from typing import Any
 from pytest_retrieval.measures import spans
 from pytest_retrieval.measures.spans import PER_FILE, Quality
 from pytest_retrieval.model import Gold, Searched, Slot, distinct
-from pytest_retrieval.report.search_costs import chunks_of, cost_row
-from pytest_retrieval.report.search_notices import notices
-from pytest_retrieval.report.search_pairs import search_pairs
-from pytest_retrieval.report.searched import stored_query, stored_slots
+from pytest_retrieval.report.codesearch.costs import chunks_of, cost_row
+from pytest_retrieval.report.codesearch.notices import notices
+from pytest_retrieval.report.codesearch.pairs import search_pairs
+from pytest_retrieval.report.codesearch.searched import stored_query, stored_slots
 
 FAILED = "failed"
 _FIRST = 5  # so many errors from the start, and the arm does not work at all

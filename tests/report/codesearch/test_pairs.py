@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.report.board_pairs import not_compared, pair_grid
-from pytest_retrieval.report.search_pairs import MRR, RECALL, is_separable, search_pairs
+from pytest_retrieval.report.codesearch.board_pairs import not_compared, pair_grid
+from pytest_retrieval.report.codesearch.pairs import MRR, RECALL, is_separable, search_pairs
 
 
 def row(engine: str, ranks: Sequence[Sequence[int]], **more: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_retrieval.report.board_cells import is_failed
-from pytest_retrieval.report.search_pairs import differences
+from pytest_retrieval.report.codesearch.board_cells import is_failed
+from pytest_retrieval.report.codesearch.pairs import differences
 
 _FIGURES = (("file", "R@10"), ("file", "MRR"), ("chunk", "R@10"), ("chunk", "MRR"))
 _ROUNDING = 1e-9

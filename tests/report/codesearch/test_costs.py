@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.report.search_costs import chunks_of, cost_row
+from pytest_retrieval.report.codesearch.costs import chunks_of, cost_row
 
 MIB = 1 << 20
 
