@@ -212,7 +212,8 @@ class Role:
 
         plan, trial_plan = self.bench.plan, self.trial.plan
         collection.enrol(session.items, plan)
-        trial_collection.enrol(session.items, self.trial)
+        if self.is_worker or not session.testsfailed or asked.continue_on_collection_errors:
+            trial_collection.enrol(session.items, self.trial)  # else nothing will run: prepare nothing
         if not (plan.sources or plan.skipped or trial_plan.entries) and plan.fault is None:
             return
         if self.is_worker:

@@ -122,6 +122,7 @@ class TrialSession:
         if settings.tasks is not None:
             self.plan.inputs = self._named(settings.tasks, (), (), None, embedded=False)
             _ = self.manifest, self.agent, self.contexts
+            self.plan.inputs = None  # suites may know more places of repositories
 
     def suite(self, arguments: Mapping[str, Any], folder: Path) -> list[TrialCase]:
         """The cases of a marker ``retrieval_trial(...)`` on a test function whose file lies in ``folder``.
@@ -196,7 +197,8 @@ class TrialSession:
 
         settings = self.settings
         prepared = self.shelf.prepared(case.row)
-        detail = describe(case.row, case.task, self.manifest.sha256) | {"arms": prepared.arms}
+        arms = {label: prepared.arms[label] for label in self.contexts.labels}  # asked in this order
+        detail = describe(case.row, case.task, self.manifest.sha256) | {"arms": arms}
         done = run_task(
             restore(case.task, detail, self.contexts, settings.access),
             self.agent,

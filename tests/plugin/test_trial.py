@@ -465,9 +465,17 @@ def test_a_suite_of_ones_own(trial: Trial, workers: list[str]) -> None:
     bare = {name: value for name, value in Q1.items() if name != "snapshot"}
     task = {"partition": "own", "tasks": [{**bare, "id": "mine"}]}
     trial.bench.write("own/mine.json", json.dumps(task))
-    result = trial.bench.run("own", "--agent=script:agent.sh", "--report=out.json", *workers)
-    result.assert_outcomes(passed=1)
+    words = ["own", "--agent=script:agent.sh", "--report=out.json", "--retrieval-overwrite", *workers]
+    trial.bench.run(*words).assert_outcomes(passed=1)
     assert trial.report()["partition"] == "own"
+    trial.bench.run(*words, "--tasks=own/mine.json").assert_outcomes(passed=1)
+
+
+def test_arms_are_asked_in_the_order_in_which_they_are_named(trial: Trial) -> None:
+    place = trial.path / "asked"
+    trial.agent(f"echo \"$1\" | sed -n 's/^CONTEXT (arm: \\(.*\\))$/\\1/p' >> {place}\n{GOOD}")
+    assert trial.run("--arms=none,grep,bm25:all", "--repeats=2").ret == 0
+    assert place.read_text().split() == ["none", "grep", "bm25:all"] * 2
 
 
 @pytest.mark.parametrize(
