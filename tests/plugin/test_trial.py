@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_retrieval.report.journal import read_journal
-from tests.plugin.support import Bench, write
+from tests.plugin.support import ROOT, Bench, write
 from tests.plugin.trial_support import CLAIM, EMPTY, GOOD, Q1, Trial, tasks
 
 pytest_plugins = ["pytester"]
@@ -353,6 +355,22 @@ def test_a_fault_fails_its_item_and_a_wrong_claim_does_not(trial: Trial, workers
     assert (summary["tasks"], summary["errors"]) == (3, 1)
     assert trial.run("--arms=none", "--retrieval-max-errors=1", *workers).ret == 0
     assert trial.run("--arms=none", "--retrieval-max-errors=30%", *workers).ret == 1
+
+
+@pytest.mark.parametrize("source", ["--corpus={}", "--history={}"], ids=["corpus", "history"])
+def test_case_91_a_generated_set_runs(trial: Trial, source: str) -> None:
+    frozen = ROOT / "testdata" / "trial" / "unseen-tidepool-gauge"
+    place = frozen / "corpus"
+    if source.startswith("--history"):
+        place = trial.path / "clone"
+        command = [sys.executable, ROOT / "testdata" / "trial_sets.py", "history", place]
+        subprocess.run(command, check=True, timeout=60)
+    result = trial.run(f"--tasks={frozen / 'tasks.json'}", source.format(place), "--arms=grep")
+    result.assert_outcomes(passed=4)
+    report = trial.report()
+    assert report["partition"] == "unseen"
+    commits = [detail.get("history_commits") for detail in report["details"]]
+    assert commits == ([1, 3, 4, 5] if source.startswith("--history") else [None] * 4)
 
 
 def test_repeats_are_nested_in_the_task(trial: Trial) -> None:
