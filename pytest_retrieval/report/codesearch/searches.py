@@ -252,8 +252,8 @@ def _ext(
     *,
     failed: bool,
 ) -> dict[str, Any]:
-    """What codesearch-bench's rows do not have."""
-    return {
+    """What codesearch-bench's rows do not have; a row that failed has no figure of quality here either."""
+    found: dict[str, Any] = {
         "commit": corpus.commit,
         "corpus_sha256": corpus.digest,
         "status": FAILED if failed else "ok",
@@ -266,9 +266,13 @@ def _ext(
         "differing_queries": sum(one.differs for one in asked),
         "token_estimator": spans.TOKEN_ESTIMATOR,
         "zero_miss_is": "share of queries with no gold in the top 20",
-        "hit": {str(k): _share(any(0 < rank <= k for rank in one.chunks) for one in asked) for k in spans.KS},
-        "ndcg@10": _mean([spans.ndcg(one.chunks) for one in asked]),
     }
+    if not failed:
+        found["hit"] = {
+            str(k): _share(any(0 < rank <= k for rank in one.chunks) for one in asked) for k in spans.KS
+        }
+        found["ndcg@10"] = _mean([spans.ndcg(one.chunks) for one in asked])
+    return found
 
 
 def _shown(quality: Quality) -> dict[str, Any]:

@@ -184,6 +184,7 @@ def test_50_one_error_of_ten_scores_zero_and_all_are_a_failure() -> None:
     assert (found["ext"]["query_errors"], found["ext"]["errors"]) == (1, ["timed out after 1 s"])
     failed = row([error] * 10)
     assert (failed["ext"]["status"], "chunk" in failed, "file" in failed) == ("failed", False, False)
+    assert not {"hit", "ndcg@10"} & failed["ext"].keys()
     assert row([*[error] * 5, *hit])["ext"]["status"] == "failed"
 
 
