@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pytest_retrieval.datasets.rows import RowError, parse_row
 from pytest_retrieval.errors import SampleError, closest
+from pytest_retrieval.regular import open_regular
 from pytest_retrieval.report.shapes import MisfitError, anything, list_of, record, text, whole
 from pytest_retrieval.snapshots.paths import is_safe
 from pytest_retrieval.text.cutting import truncate
@@ -75,7 +76,7 @@ def import_heldout(tasks: Path, manifest: Path, chunk_root: Path | None = None) 
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise SampleError(str(path), [f"cannot be read: {error.strerror or error}"]) from error
@@ -208,9 +209,16 @@ def _check_chunks(source: Any, root: Path) -> None:
     if not is_safe(name):
         raise RowError(f"source.corpus_chunk_file: {name[:80]!a} leaves the folder of chunk files")
     try:
-        with (root / name).open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        with open_regular(root / name) as stream:
+            found = _digest(stream)
     except OSError as error:
         raise RowError(f"{root / name}: cannot be read: {error.strerror or error}") from None
     if found != wanted:
         raise RowError(f"{root / name}: its SHA-256 is {found}, corpus_sha256 of the row is {wanted}")
+
+
+def _digest(stream: BinaryIO) -> str:
+    whole = hashlib.sha256()
+    while piece := stream.read(_PIECE):
+        whole.update(piece)
+    return whole.hexdigest()

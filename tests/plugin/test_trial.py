@@ -363,7 +363,7 @@ def test_case_91_a_generated_set_runs(trial: Trial, source: str) -> None:
     place = frozen / "corpus"
     if source.startswith("--history"):
         place = trial.path / "Q" / "clone"  # where pytest looks for no tests
-        command = [sys.executable, ROOT / "testdata" / "trial_sets.py", "history", place]
+        command = [sys.executable, str(ROOT / "testdata" / "trial_sets.py"), "history", str(place)]
         subprocess.run(command, check=True, timeout=60)
     result = trial.run(f"--tasks={frozen / 'tasks.json'}", source.format(place), "--arms=grep")
     result.assert_outcomes(passed=4)
