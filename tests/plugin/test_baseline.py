@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_retrieval import cli
+from pytest_retrieval.report.write import write_report
 from tests.plugin.support import ALPHABET, BOAT, COMMITS, MAIN, TREES, Bench, chunks
+from tests.trial.support import built, entry, task
 
 pytest_plugins = ["pytester"]
 
@@ -107,10 +109,12 @@ def test_a_changed_tree_is_not_comparable(accepted: Bench) -> None:
             ["--baseline=main", "--gate=b: hit@k >= baseline", "--arms=b=alphabet"],
             "no arm 'b'",
         ),
+        (["--baseline=trial.json", f"--gate={LOST}"], "its samples are of the kind trial, here bench"),
         (["--retrieval-gates=none.toml"], "cannot read the gates"),
     ],
 )
 def test_mistakes_end_the_run_before_its_first_item(accepted: Bench, arguments: list[str], why: str) -> None:
+    write_report(accepted.path / "trial.json", built([task(0, {"alphabet": entry()})]).chunks())
     result = accepted.run(*MAIN, *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = [line for line in result.errlines if line.startswith("ERROR:")]
