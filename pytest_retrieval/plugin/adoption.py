@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.plugin.comparing import check_baseline
 from pytest_retrieval.plugin.harvest import Harvest, Place
 from pytest_retrieval.plugin.kinds import check_kinds
 from pytest_retrieval.plugin.places import find_places
@@ -32,7 +33,7 @@ def adopted(
         trial.adopt(trial_plan)
     check_kinds(bench, trial, plan)
     if plan.entries:
-        bench.check_baseline(plan)
+        check_baseline(bench, plan)
     _ = bench.scratch
     if plan.entries:
         bench.open()

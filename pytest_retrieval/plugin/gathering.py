@@ -60,7 +60,9 @@ class Gathering(Harvest):
 
     def gates(self) -> Sequence[Rule]:
         """All that samples of this kind can be judged by."""
-        return self.bench.gates(self.plan)
+        from pytest_retrieval.plugin.comparing import fitting_gates
+
+        return fitting_gates(self.bench, self.plan)
 
     def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
         """The report with the verdicts of ``gates``, against the baseline if there is one."""

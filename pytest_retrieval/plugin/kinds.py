@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import GateError, UsageError
+from pytest_retrieval.plugin.comparing import check_gate, fitting_gates
 
 if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
@@ -35,7 +36,7 @@ def check_kinds(bench: BenchSession, trial: TrialSession | None, plan: Plan) -> 
     for pair in settings.asked_pairs:
         if not set(pair) <= known:
             raise UsageError(f"pair '{' - '.join(pair)}': this run has the arms {', '.join(sorted(known))}")
-    judged = [rule for kind in plan.kinds() for rule in bench.gates(plan.part(kind))]
+    judged = [rule for kind in plan.kinds() for rule in fitting_gates(bench, plan.part(kind))]
     judged += [] if trial is None else trial.gates()
     for rule in settings.rules:
         if rule not in judged:
@@ -46,5 +47,5 @@ def _refuse(bench: BenchSession, trial: TrialSession | None, plan: Plan, rule: R
     """Raise what is wrong with a gate that speaks of no item of the session."""
     if trial is not None and (not plan.entries or rule not in bench.settings.gates):
         trial.check_gate(rule)
-    bench.check_gate(rule, plan)
+    check_gate(bench, rule, plan)
     raise GateError(f"gate '{rule.gate}': it speaks of agents, and no task of a trial is run")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_retrieval import resources
 from pytest_retrieval.datasets.release import Release, find_releases
 from pytest_retrieval.datasets.samples import load_samples
-from pytest_retrieval.errors import GateError, ReportError, UsageError, closest
+from pytest_retrieval.errors import ReportError, UsageError, closest
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import check_choice, check_source, texts_of
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.bench.judge import Judge, Outcome, Witness
     from pytest_retrieval.gates.baseline import Baseline
-    from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.model import ArmRow
     from pytest_retrieval.plugin.gathering import Gathering
     from pytest_retrieval.plugin.harvest import Place
@@ -165,7 +164,7 @@ class BenchSession:
         if any(options.from_command_line(self.config, name) for name in files):
             self._pool({}, Path())
         if settings.search_corpora is not None and options.from_command_line(self.config, "corpora"):
-            self._corpora.load(settings.search_corpora)
+            self.corpora.load(settings.search_corpora)
         if options.from_command_line(self.config, "baseline"):
             _ = self.baseline
 
@@ -193,44 +192,6 @@ class BenchSession:
             if task not in tasks:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
-
-    def gates(self, plan: Plan) -> list[Rule]:
-        """The gates that samples of ``plan`` can be judged by."""
-        found = []
-        for rule in self.settings.gates:
-            try:
-                self.check_gate(rule, plan)
-            except GateError:
-                continue
-            found.append(rule)
-        return found
-
-    def check_gate(self, rule: Rule, plan: Plan) -> None:
-        """Raise GateError for a gate that does not speak of samples of ``plan``."""
-        from pytest_retrieval.gates.names import check
-        from pytest_retrieval.plugin.searching import search_groups
-        from pytest_retrieval.report.summaries import known_groups
-
-        settings = self.settings
-        searched = search_groups(plan, self._corpora) if SEARCHES in plan.kinds() else ()
-        check(
-            rule.gate,
-            arms=[arm.label for arm in settings.arms],
-            groups=(*known_groups(sorted(plan.tasks)), *searched),
-            limit=settings.limit,
-            own=tuple(measure.name for measure in settings.measures),
-        )
-
-    def check_baseline(self, plan: Plan) -> None:
-        """Refuse a baseline that the samples of its kind cannot be compared with; raises UsageError."""
-        if not self.settings.gates or self.baseline is None:
-            return
-        from pytest_retrieval.plugin.comparing import check_run
-
-        kinds = plan.kinds()
-        for kind in kinds:
-            if len(kinds) == 1 or kind == self.baseline.head["kind"]:
-                check_run(self.baseline, plan.part(kind), self.settings.limit)
 
     def harvest(self, plan: Plan, place: Place) -> Gathering:
         """What gathers the samples of ``plan``, which are of one kind; its registration is written.
@@ -265,7 +226,7 @@ class BenchSession:
         """
         searched = CODESEARCH in texts_of(arguments, "task") and self._searches
         if searched:
-            pool = self._corpora.pool(self._corpora_path(arguments, folder))
+            pool = self.corpora.pool(self._corpora_path(arguments, folder))
         else:
             pool = self._pool(arguments, folder)
         for sample_file, _ in pool:
@@ -305,7 +266,7 @@ class BenchSession:
         """
         known = {sample_file.sha256: sample_file for sample_file in self._files.values()}
         if entry.source in plan.searched and entry.source not in known:
-            return self._corpora.sample(plan, entry)
+            return self.corpora.sample(plan, entry)
         if entry.source not in known:
             path, default = plan.places[entry.source]
             again = load_samples(Path(path), default=default, allow_labels=True)
@@ -329,7 +290,7 @@ class BenchSession:
                     closing.callback(catalog.close)
 
     @cached_property
-    def _corpora(self) -> SearchCorpora:
+    def corpora(self) -> SearchCorpora:
         """The code-search corpora that suites ask for."""
         from pytest_retrieval.plugin.searching import SearchCorpora
 
