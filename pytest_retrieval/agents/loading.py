@@ -24,6 +24,7 @@ from pytest_retrieval.engines.durations import parse_duration
 from pytest_retrieval.engines.fields import Fields, Notes
 from pytest_retrieval.engines.template import Template, parse_template
 from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.regular import is_named, open_regular
 
 SHIPPED = Path(__file__).parent / "shipped"
 
@@ -71,7 +72,7 @@ def find_description(text: str, base: Path) -> Path:
     if text in known:
         return SHIPPED / f"{text}.json"
     path = base / Path(text).expanduser()
-    if path.is_file():
+    if is_named(path):
         return path.absolute()
     raise UsageError(
         f"agent {text!r}: there is no file of that name, and no shipped description{closest(text, known)} "
@@ -87,7 +88,7 @@ def load_description(path: Path, shown: str | None = None) -> AgentDescription:
     """
     name = str(path) if shown is None else shown
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(_LARGEST + 1)
     except OSError as error:
         raise AgentDescriptionError(name, [f"cannot be read: {error.strerror}"]) from error

@@ -17,6 +17,7 @@ from pytest_retrieval.datasets.searchset import Findings, SearchQuery, parse_que
 from pytest_retrieval.datasets.semble import corpus_rows, parse_tasks
 from pytest_retrieval.errors import SampleError
 from pytest_retrieval.model import CODESEARCH, Sample, SampleFile, Searched, distinct
+from pytest_retrieval.regular import read_regular
 from pytest_retrieval.snapshots.paths import is_safe
 
 Parser = Callable[[bytes, Findings], tuple[SearchQuery, ...]]
@@ -190,7 +191,7 @@ def _document(path: Path, findings: Findings) -> Any:
 def _bytes(path: Path) -> bytes:
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"over {MAX_BYTES >> 20} MiB, that is no list of corpora or queries")
-    return path.read_bytes()
+    return read_regular(path)
 
 
 def _corpus(where: str, row: object, base: Path, parse: Parser, findings: Findings) -> CodeCorpus | None:

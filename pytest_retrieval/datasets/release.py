@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_retrieval.errors import UsageError
+from pytest_retrieval.regular import is_named
 from pytest_retrieval.snapshots.archive import ARCHIVE_FILE, open_archive
 from pytest_retrieval.store.store import Store
 
@@ -55,7 +56,7 @@ def find_places(root: Path) -> tuple[list[Path], list[Path]]:
     Raises:
         UsageError: neither is there.
     """
-    if root.is_file():
+    if is_named(root):
         return [], [root]
     places = (root, *sorted(_folders(root)))
     extracted = [folder for folder in places if (folder / "benchmark").is_dir()]
@@ -64,7 +65,7 @@ def find_places(root: Path) -> tuple[list[Path], list[Path]]:
         path
         for folder in places
         for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
-        if path.name.endswith(_ARCHIVE_ENDINGS) and path.is_file() and not _is_extracted(path, known)
+        if path.name.endswith(_ARCHIVE_ENDINGS) and is_named(path) and not _is_extracted(path, known)
     ]
     if not extracted and not archives:
         raise _nothing_at(root)

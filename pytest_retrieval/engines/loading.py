@@ -23,6 +23,7 @@ from pytest_retrieval.engines.sections import one_of, read_command, read_parse, 
 from pytest_retrieval.engines.servers import read_server, refuse_server
 from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, OF_SERVER, Template
 from pytest_retrieval.errors import UsageError, closest
+from pytest_retrieval.regular import is_named, open_regular
 
 INDEX_TIMEOUT = 1800.0
 SEARCH_TIMEOUT = 60.0
@@ -68,7 +69,7 @@ def find_description(text: str, base: Path | None = None) -> Path:
         UsageError: there is no such file.
     """
     path = (Path() if base is None else base) / Path(text).expanduser()
-    if path.is_file():
+    if is_named(path):
         return path.absolute()
     known = sorted(file.stem for file in SHIPPED.glob("*.json"))
     if text in known:
@@ -90,7 +91,7 @@ def load_description(path: Path, shown: str | None = None) -> Description:
     """
     name = str(path) if shown is None else shown
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(_LARGEST + 1)
     except OSError as error:
         raise DescriptionError(name, [f"cannot be read: {error.strerror}"]) from error

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from pytest_retrieval.errors import GateError, closest
 from pytest_retrieval.gates import sets
 from pytest_retrieval.gates.grammar import Condition
+from pytest_retrieval.regular import read_regular
 
 MAX_BYTES = 1 << 20
 _KEYS = ("gate", "label", "exception")
@@ -101,7 +102,7 @@ def read_rules(path: Path) -> list[Rule]:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
         if len(data) > MAX_BYTES:
             _refuse(path, f"larger than {MAX_BYTES:,} bytes")
         return tomllib.loads(data.decode("utf-8"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_retrieval.errors import ReportError, UsageError, closest
+from pytest_retrieval.regular import read_regular
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.write import default_report, write_report
 from pytest_retrieval.snapshots.paths import OWN_FOLDER
@@ -46,7 +47,7 @@ def accept(report: Path, name: str, reason: str, root: Path) -> dict[str, Any]:
     if not reason.strip() or not reason.isprintable():
         raise UsageError("--reason must say in one line why this report is the baseline from now on")
     try:
-        data = report.read_bytes()
+        data = read_regular(report)
     except OSError as error:
         raise UsageError(f"cannot read the report {report}: {error.strerror or error}") from error
     folder = _folder(root)
@@ -94,7 +95,7 @@ def _folder(root: Path) -> Path:
 
 def _history(path: Path) -> list[dict[str, Any]]:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_regular(path))
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.regular import open_regular
 
 MAX_BYTES = 1 << 30  # 1 GiB: a run of 20,000 samples, eight arms and 50 paths each stays below it
 
@@ -130,7 +131,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             data = stream.read(MAX_BYTES + 1) if path.stat().st_size <= MAX_BYTES else None
     except OSError as error:
         raise ReportError(f"cannot read the report {path}: {error.strerror or error}") from error

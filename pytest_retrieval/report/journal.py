@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.regular import open_regular
 from pytest_retrieval.report.canonical import PROFILE, encode
 
 # A quote inside an encoded key is always escaped, so the first of these in a line ends the key.
@@ -137,7 +138,7 @@ def _line(key: str, payload: bytes) -> bytes:
 def is_journal(path: Path) -> bool:
     """Whether the file begins as journals do."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _row(stream.readline(_HEADER_LIMIT)).get("profile") == PROFILE
     except OSError:
         return False
@@ -150,7 +151,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     damaged before its last line.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _read_lines(path, stream)
     except OSError as error:
         raise ReportError(f"cannot read the journal {path}: {error.strerror or error}") from error

@@ -17,6 +17,7 @@ from typing import Any
 
 from pytest_retrieval.datasets.folds import FOLD_MAP_SHA256
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.regular import read_regular
 from pytest_retrieval.report.corvint import ARMS
 from pytest_retrieval.report.escaped import escaped_json
 from pytest_retrieval.report.fingerprint import Fingerprint
@@ -96,7 +97,7 @@ def discard_sidecar(path: Path) -> None:
         ReportError: what is there is no registration, or cannot be removed.
     """
     try:
-        if not _is_registration(path.read_bytes()):
+        if not _is_registration(read_regular(path)):
             raise ReportError(f"cannot replace {path}: it is no registration; name another file")
         path.unlink()
     except FileNotFoundError:

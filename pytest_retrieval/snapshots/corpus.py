@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_retrieval.errors import SnapshotError
+from pytest_retrieval.regular import is_named
 from pytest_retrieval.snapshots.base import Tree
 from pytest_retrieval.snapshots.kept import UNKEPT, Keeper
 from pytest_retrieval.snapshots.paths import is_safe
@@ -72,7 +73,7 @@ class Corpus:
     def read(self, source: str, commit: str, keeper: Keeper = UNKEPT) -> Tree:
         """The tree of a source that :meth:`find` named."""
         compressed = self.root / f"{source}.zst"
-        if source.endswith(".chunks.jsonl") and not (self.root / source).is_file() and compressed.is_file():
+        if source.endswith(".chunks.jsonl") and not is_named(self.root / source) and is_named(compressed):
             source += ".zst"
         return read_source(source, commit, self.root, keeper)
 
@@ -91,7 +92,7 @@ class Corpus:
         usual = f"{repo.replace('/', '__')}/{commit}.chunks.jsonl"
         for place in (named if isinstance(named, str) and is_safe(named) else usual, usual):
             plain = place.removesuffix(".zst")
-            if (self.root / plain).is_file() or (self.root / f"{plain}.zst").is_file():
+            if is_named(self.root / plain) or is_named(self.root / f"{plain}.zst"):
                 return plain
         return None
 

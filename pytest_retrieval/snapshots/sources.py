@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_retrieval.errors import SnapshotError, UsageError
+from pytest_retrieval.regular import is_named
 from pytest_retrieval.snapshots.base import Snapshot, Tree
 from pytest_retrieval.snapshots.checkout import head_commit, is_checkout, read_checkout
 from pytest_retrieval.snapshots.chunkfile import read_chunk_file
@@ -117,7 +118,7 @@ def read_source(source: str, commit: str, base: Path | None = None, keeper: Keep
         place, view = split_view(source.removeprefix("git:"))
         return read_commit(_below(base, place), commit, view or "full", keeper)
     path = _below(base, source)
-    if path.is_file():
+    if is_named(path):
         return keeper.read(lambda: file_identity(path), lambda: read_chunk_file(path, source))
     if not path.is_dir():
         raise SnapshotError(

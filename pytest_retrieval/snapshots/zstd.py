@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import zstandard
 
 from pytest_retrieval.errors import SnapshotError
+from pytest_retrieval.regular import open_regular
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -87,7 +88,7 @@ def open_plain_or_zstd(path: Path, shown: str) -> BinaryIO:
         SnapshotError: it cannot be opened.
     """
     try:
-        plain = path.open("rb", buffering=1 << 20)
+        plain = open_regular(path, buffering=1 << 20)
     except OSError as error:
         raise SnapshotError(f"{shown}: cannot be read ({error.strerror})") from error
     if not path.name.endswith(".zst"):

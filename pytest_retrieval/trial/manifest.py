@@ -16,6 +16,7 @@ from typing import Any
 
 from pytest_retrieval.datasets.rows import DECODER, LABEL, REPO, RowError
 from pytest_retrieval.errors import SampleError, closest
+from pytest_retrieval.regular import open_regular
 from pytest_retrieval.report.shapes import MisfitError, anything, list_of, map_of, record, text
 from pytest_retrieval.snapshots.paths import is_safe
 from pytest_retrieval.trial.values import ANSWER, CLAIM_KINDS, normalise
@@ -100,7 +101,7 @@ def load_manifest(path: Path, *, shown: str | None = None) -> Manifest:
     """
     shown = str(path) if shown is None else shown
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise SampleError(shown, [f"cannot read the task manifest: {error.strerror or error}"]) from error

@@ -28,6 +28,7 @@ from typing import Any
 
 from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.model import NOT_OBSERVED
+from pytest_retrieval.regular import read_regular
 from pytest_retrieval.report.shapes import MisfitError, map_of, number, record, text
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.trial.values import decode
@@ -96,7 +97,7 @@ def load_prices(path: Path) -> Prices:
     Raises UsageError, one line with file and place.
     """
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise UsageError(f"cannot read the prices {path}: {error.strerror or error}") from error
     try:

@@ -245,6 +245,36 @@ def test_every_bad_chunk_file_is_a_fault_of_its_sample(hostile: Hostile) -> None
             assert "\n" not in answer["error"]
 
 
+def test_a_pipe_by_the_name_of_a_chunk_file_is_not_waited_for(hostile: Hostile) -> None:
+    named = {"plain": ".chunks.jsonl", "packed": ".chunks.jsonl.zst"}
+    for name, ending in named.items():
+        folder = hostile.root / "corpus" / f"bad__{name}"
+        folder.mkdir()
+        os.mkfifo(folder / f"{COMMIT}{ending}")
+    os.mkfifo(hostile.root / "named.chunks.jsonl")
+    rows = [*(row(f"bad/{name}") for name in named), row("bad/named"), row()]
+    hostile.write("samples.jsonl", lines(*rows))
+    snapshot = f"--snapshot=bad/named@{COMMIT}=named.chunks.jsonl"
+    done = hostile.try_out("--samples=samples.jsonl", "--corpus=corpus", snapshot)
+    assert done.code == pytest.ExitCode.TESTS_FAILED
+    *faulty, good = hostile.read_report()["details"]
+    assert good["status"] == "measured"
+    places = [f"bad__{name}/{COMMIT}{ending}" for name, ending in named.items()]
+    for detail, place in zip(faulty, [*places, "named.chunks.jsonl"], strict=True):
+        told = f"snapshot: {place}: cannot be read (it is a pipe; write what it gives to a file first)"
+        assert detail["arms"]["grep"]["error"] == told
+
+
+@pytest.mark.parametrize(
+    "option", ["--release=pipe.tar.zst", "--retrieval-gates=pipe.tar.zst", "--arms=engine:pipe.tar.zst"]
+)
+def test_other_pipes_by_the_name_of_files_are_not_waited_for(hostile: Hostile, option: str) -> None:
+    os.mkfifo(hostile.root / "pipe.tar.zst")
+    done = hostile.try_out(option)
+    assert done.code == pytest.ExitCode.USAGE_ERROR, done.output
+    done.line("ERROR: ", "pipe.tar.zst", "it is a pipe")
+
+
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_hostile_paths_are_refused_and_counted_and_the_rest_is_searched(
     hostile: Hostile, workers: str

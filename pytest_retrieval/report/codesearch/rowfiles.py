@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_retrieval import __version__
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.regular import read_regular
 from pytest_retrieval.report.canonical import PROFILE
 from pytest_retrieval.report.codesearch.searches import Searches
 from pytest_retrieval.report.read import read_report
@@ -146,7 +147,7 @@ def _told(stored: StoredReport, engine: str) -> dict[str, Any]:
 
 def _document(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_regular(path))
     except OSError as error:
         raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

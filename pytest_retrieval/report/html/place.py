@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_retrieval.errors import UsageError
+from pytest_retrieval.regular import open_regular
 
 _MARK = b'<meta name="generator" content="pytest-retrieval'
 _MARK_WITHIN = 1_024  # bytes from the start
@@ -17,7 +18,7 @@ def check_replaceable(path: Path) -> None:
         UsageError: it is there, not empty, and no page of this kind.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             start = stream.read(_MARK_WITHIN)
     except OSError:
         return  # none there, or what writing will say better
