@@ -64,7 +64,7 @@ def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> l
 def check_report(trial: TrialSession, place: Place) -> None:
     """Refuse a place of the report where it would go over what the trial reads."""
     from pytest_retrieval.report.binding import bound_places
-    from pytest_retrieval.report.place import Inputs, check_place
+    from pytest_retrieval.report.place import Inputs, check_place, written
 
     inputs, settings = trial.inputs, trial.settings
     files, trees = bound_places([source for _, _, source in inputs.snapshots], inputs.corpora)
@@ -75,3 +75,7 @@ def check_report(trial: TrialSession, place: Place) -> None:
     if inputs.history is not None:
         trees = [*trees, Path(inputs.history)]
     check_place(place.report, Inputs(files, trees), explicit=trial.bench.settings.report is not None)
+    if (html := trial.bench.settings.html) is not None:
+        from pytest_retrieval.plugin.records import check_page
+
+        check_page(place.beside(html), Inputs([*files, *written(place.report)], trees))

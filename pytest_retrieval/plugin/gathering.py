@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -43,7 +41,6 @@ class Gathering(Harvest):
         self.bench = bench
         self.plan = plan
         self.records = records
-        self.page: Path | None = None
 
     def own_notices(self) -> list[str]:
         """What the samples files and the arms had to say."""
@@ -75,11 +72,7 @@ class Gathering(Harvest):
 
     def also_write(self, report: Report) -> None:
         """Write the page, if one was asked for."""
-        if (html := self.bench.settings.html) is not None:
-            from pytest_retrieval.report.html.page import write_page
-
-            write_page(self.place.beside(html), report)
-            self.page = self.place.beside(html)
+        self.write_page(self.bench.settings.html, report)
 
     @property
     def void(self) -> str | None:
@@ -128,9 +121,7 @@ class Gathering(Harvest):
         yield from table.render(self.summary, width, path)
         if searched := scoreboard.of_report(self.summary, width):
             yield from ([(line, "")] for line in ("", *searched))
-        if self.page is not None:
-            shown = os.path.relpath(self.page, self.config.invocation_params.dir)
-            yield [(f"html: {table.printable(shown)}", "")]
+        yield from self.page_lines()
 
     def close(self) -> None:
         """Leave the capture as it is."""

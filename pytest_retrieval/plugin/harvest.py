@@ -66,6 +66,7 @@ class Harvest(ABC):
         self.troubles: list[str] = []
         self.interrupted: str | None = None
         self.published: Path | None = None
+        self.page: Path | None = None
         self.workers: set[str] = set()
         self._journal: journal.Journal | None = None
         # By worker, for under `--dist each` all of them run every item.
@@ -198,6 +199,22 @@ class Harvest(ABC):
     def salvage(self) -> str:
         """What is left of a run that may publish no report."""
         return self.whereabouts()
+
+    def write_page(self, html: Path | None, report: Report) -> None:
+        """Write the report as a page for people, if one was asked for; raises ReportError."""
+        if html is not None:
+            from pytest_retrieval.report.html.page import write_page
+
+            write_page(self.place.beside(html), report)
+            self.page = self.place.beside(html)
+
+    def page_lines(self) -> Iterator[Sequence[tuple[str, str]]]:
+        """Where the page is, for the terminal."""
+        if self.page is not None:
+            from pytest_retrieval.report.table import printable
+
+            shown = os.path.relpath(self.page, self.config.invocation_params.dir)
+            yield [(f"html: {printable(shown)}", "")]
 
     @abstractmethod
     def gates(self) -> Sequence[Rule]:

@@ -88,14 +88,7 @@ class Records:
             # A file that is there is refused or replaced by what it holds.
             Inputs(trees=trees).check("the registration", self._sidecar)
         if self._page is not None:
-            self._check_page(self._page, Inputs([*files, *written(report)], trees))
-
-    def _check_page(self, page: Path, inputs: Inputs) -> None:
-        from pytest_retrieval.report.html.place import check_replaceable
-
-        inputs.check("the HTML report", page)
-        check_replaceable(page)
-        check_writable(page, "the HTML report")
+            check_page(self._page, Inputs([*files, *written(report)], trees))
 
     def witness(self, sample: Sample, label: str, arm: Arm | None, row: ArmRow) -> None:
         """Keep the packet of an answer, if it is one that is captured.
@@ -193,3 +186,12 @@ class Records:
         for place, sample in enumerate(samples):
             self._due[sample.source, sample.row] = iter(planned[place * calls : (place + 1) * calls])
         return planned
+
+
+def check_page(page: Path, inputs: Inputs) -> None:
+    """Refuse a place of the page where writing it would harm another file, or where it cannot be written."""
+    from pytest_retrieval.report.html.place import check_replaceable
+
+    inputs.check("the HTML report", page)
+    check_replaceable(page)
+    check_writable(page, "the HTML report")

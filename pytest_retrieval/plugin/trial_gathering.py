@@ -71,6 +71,12 @@ class TrialGathering(Harvest):
                 f"{settings.budget:g}"
             )
 
+    def interrupt(self) -> None:
+        """Say where the invocations of a run are that was interrupted, and how it is taken up."""
+        super().interrupt()
+        if self._journal is not None:
+            self.interrupted = f"{self.interrupted}; --retrieval-resume takes them up"
+
     def prepare(self, settings: Settings) -> None:
         """Build the report; a run that was stopped by its budget does not pass."""
         super().prepare(settings)
@@ -113,9 +119,10 @@ class TrialGathering(Harvest):
         return report.with_gates(verdict.record() for verdict in found)
 
     def also_write(self, report: Report) -> None:
-        """Take away the journal that this run has taken up to the end."""
+        """Write the page, and take away the journal that this run has taken up to the end."""
         if self.trial.settings.resume and self._journal is not None:
             previous_path(self._journal.path).unlink(missing_ok=True)
+        self.write_page(self.trial.bench.settings.html, report)
 
     def built(self) -> Report:
         """The report without gates, the tasks in the order of the manifest."""
@@ -134,6 +141,7 @@ class TrialGathering(Harvest):
 
         if self.summary is not None:
             yield from render(self.summary, width, path)
+        yield from self.page_lines()
 
     def close(self) -> None:
         """Nothing is held open."""

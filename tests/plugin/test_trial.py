@@ -273,7 +273,8 @@ def test_cases_69_to_71_an_interrupted_run_is_taken_up(trial: Trial, access: str
         "--tasks=tasks.json", "--report=out.json", "--agent=script:agent.sh", "-p", "no:cacheprovider", *words
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED, result.stdout.str()
-    result.stdout.fnmatch_lines(["interrupted: * of 3 tasks have outcomes; no report was written; *journal"])
+    told = "interrupted: * of 3 tasks have outcomes; no report was written; *journal"
+    result.stdout.fnmatch_lines([f"{told}; --retrieval-resume takes them up"])
     header, payloads = read_journal(trial.path / "out.json.journal")
     assert header["access"] == access
     assert len(payloads) == 3
@@ -383,6 +384,14 @@ def test_repeats_are_nested_in_the_task(trial: Trial) -> None:
     runs = report["details"][0]["arms"]["none"]["runs"]
     assert [run["metrics"]["success"] for run in runs] == [1, 0, 1]
     assert [item["id"] for item in report["arms"]["none"]["unstable"]] == ["q1"]
+
+
+def test_a_page_for_people(trial: Trial) -> None:
+    result = trial.run("--arms=none", "--retrieval-html=out.html")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["report: out.json", "html: out.html"])
+    assert "<html" in (trial.path / "out.html").read_text()
+    assert trial.run("--arms=none", "--retrieval-html=tasks.json").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_a_dry_run_asks_nobody(trial: Trial) -> None:
