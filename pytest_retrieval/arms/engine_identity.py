@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from pytest_retrieval.arms.engine_sources import code_beside, editable
 from pytest_retrieval.engines.description import Command, Description
 from pytest_retrieval.engines.template import Template
 from pytest_retrieval.errors import ArmError
@@ -30,15 +31,20 @@ def identify(description: Description, values: Mapping[str, str], said: str | No
     """The identity of a tool that ``said`` of its version what its description has it asked, or None.
 
     Looked at are the programs and the scripts that the commands name, what the first line of a script names,
-    and which Python distributions lie beside them: the script of an installed package never changes.
+    the code around a script, and which Python distributions lie beside them: the script of an installed
+    package never changes. Of one that is installed in place its code counts, too.
 
     Raises:
         ArmError: a program is not there.
     """
     whole = hashlib.sha256(repr(said).encode())
-    for path in dict.fromkeys(_files(description, values)):
+    files = list(dict.fromkeys(_files(description, values)))
+    packages = dict.fromkeys(package for path in files for package in _distributions(path))
+    code = (path for package in packages for path in editable(package))
+    for path in dict.fromkeys((*files, *code)):
         whole.update(f"{path.name}\0{_digest(path)}\n".encode(errors="surrogateescape"))
-        whole.update("\n".join(_distributions(path)).encode(errors="surrogateescape"))
+    for package in packages:
+        whole.update(f"{package.name}\n".encode(errors="surrogateescape"))
     digest = whole.hexdigest()
     return Identity(f"sha256:{digest[:12]}" if said is None else f"{said} sha256:{digest[:12]}", digest)
 
@@ -69,6 +75,7 @@ def _files(description: Description, values: Mapping[str, str]) -> Iterator[Path
                 yield from _interpreter(program)
             elif (script := _script(word, command, values)) is not None:
                 yield script
+                yield from code_beside(script)
 
 
 def _fixed(template: Template, values: Mapping[str, str]) -> str | None:
@@ -92,23 +99,23 @@ def _script(word: str, command: Command, values: Mapping[str, str]) -> Path | No
 
 
 def _interpreter(program: Path) -> Iterator[Path]:
-    """The programs that the first line of a script names."""
+    """The code around a script, and the programs that its first line names."""
     try:
         with program.open("rb") as file:
             line = file.readline(_SHEBANG)
     except OSError:
         return
     if line.startswith(b"#!"):
+        yield from code_beside(program)
         for word in os.fsdecode(line[2:]).split():
             found = shutil.which(word)
             if found is not None:
                 yield Path(found).absolute()
 
 
-def _distributions(program: Path) -> list[str]:
-    """The names, with versions, of the Python distributions installed beside ``program``."""
-    found = program.parent.parent.glob("lib/python*/*-packages/*.dist-info")
-    return sorted(folder.name for folder in found)
+def _distributions(program: Path) -> list[Path]:
+    """The Python distributions installed beside ``program``, named with their versions."""
+    return sorted(program.parent.parent.glob("lib/python*/*-packages/*.dist-info"))
 
 
 def _digest(path: Path) -> str:
@@ -120,7 +127,7 @@ def _digest(path: Path) -> str:
         raise ArmError(f"{path} cannot be read: {error.strerror}") from error
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _content_digest(path: str, size: int, changed: int, number: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

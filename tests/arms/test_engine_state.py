@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,60 @@ def test_packages_beside_a_script_are_part_of_its_version(tmp_path: Path) -> Non
     versions = []
     for name in ("tool-1.0.dist-info", "tool-1.0.dist-info", "tool-2.0.dist-info"):
         next(packages.iterdir()).rename(packages / name)
+        versions.append(EngineArm(description(search={"command": [str(script)]}), home(tmp_path)).version)
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_code_around_a_script_is_part_of_its_version(tmp_path: Path) -> None:
+    script, code = tmp_path / "tool" / "run.py", tmp_path / "tool" / "lib" / "rank.py"
+    code.parent.mkdir(parents=True)
+    script.write_text("import lib.rank\n")
+    code.write_text("K = 1\n")
+
+    def label(session: str) -> str:
+        made = {"command": ["sh", "-c", BUILD, "sh", "{{.State}}", str(script)]}
+        return built(home(tmp_path, session), index=made)[0].cache_state
+
+    assert [label("a"), label("b")] == ["COLD", "WARM"]
+    code.write_text("K = 2\n")
+    assert [label("c"), label("d")] == ["COLD", "WARM"]
+    (tmp_path / "tool" / ".cache").mkdir()
+    (tmp_path / "tool" / ".cache" / "notes.py").write_text("")
+    (tmp_path / "tool" / "result.json").write_text("{}")
+    assert label("e") == "WARM"
+
+
+def test_the_version_of_an_npm_package_is_part_of_its_script(tmp_path: Path) -> None:
+    package = tmp_path / "node_modules" / "tool"
+    (package / "dist").mkdir(parents=True)
+    script = package / "dist" / "cli.js"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    link = tmp_path / "node_modules" / ".bin" / "tool"
+    link.parent.mkdir()
+    link.symlink_to(script)
+    versions = []
+    for version in ("1.0.0", "1.0.0", "1.0.1"):
+        (package / "package.json").write_text(json.dumps({"version": version}))
+        versions.append(EngineArm(description(search={"command": [str(link)]}), home(tmp_path)).version)
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_code_that_is_installed_in_place_is_part_of_the_version(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    note = (
+        tmp_path / "venv" / "lib" / "python3.11" / "site-packages" / "tool-1.0.dist-info" / "direct_url.json"
+    )
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"url": source.as_uri(), "dir_info": {"editable": True}}))
+    script = tmp_path / "venv" / "bin" / "tool"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    versions = []
+    for code in ("K = 1\n", "K = 1\n", "K = 2\n"):
+        (source / "tool.py").write_text(code)
         versions.append(EngineArm(description(search={"command": [str(script)]}), home(tmp_path)).version)
     assert versions[0] == versions[1] != versions[2]
 
