@@ -25,9 +25,9 @@ def sign_flip(sums: Floats, scale: float, stream: Stream) -> float:
     and p is then ``(1 + b) / 10000``. The order and a common negation of ``sums`` do not matter.
     """
     tie = TIE * scale
-    telling = np.sort(np.abs(sums))
-    telling = telling[telling > tie]
-    at_least = abs(fsum(sums.tolist())) - tie
+    told_apart = sums[np.abs(sums) > tie]
+    telling = np.sort(np.abs(told_apart))
+    at_least = abs(fsum(told_apart.tolist())) - tie
     if len(telling) <= EXACT_UP_TO:
         return float(np.mean(np.abs(_all_totals(telling)) >= at_least))
     as_large = np.count_nonzero(np.abs(_random_totals(telling, stream)) >= at_least)

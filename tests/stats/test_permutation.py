@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -73,6 +73,7 @@ def test_random_flips_against_enumeration(n: int, shift: float) -> None:
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
+@example([-1.0, -1.0, -1.4927191524915454e-12, -1.4927191524915454e-12])
 def test_order_and_common_sign_do_not_matter(values: list[float]) -> None:
     differences = np.array(values)
     found = p_value(differences)
