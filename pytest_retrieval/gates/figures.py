@@ -13,7 +13,8 @@ from typing import Any
 from pytest_retrieval.arms.pairs import pair_name
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, TIMES
-from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE
+from pytest_retrieval.measures.chosen import LARGEST
+from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE, is_own
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.summaries import BUILD, RATES
 from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
@@ -109,9 +110,16 @@ def _imputed(group: Mapping[str, Any], gate: Gate, figure: Figure, limit: int) -
     if gate.measure in OF_SPANS:  # absent on an error
         answered = n - faults
         return tuple(half_away((found * answered + more) / n) for more in (0, faults))
-    share = faults / n * (limit if gate.measure in _COUNTED else 1)
+    share = faults / n * _largest(gate.measure, limit)
     sign = -1 if gate.measure == "chunk_zero_miss" else 1  # an error is a miss there already
     return (found, half_away(found + sign * share))
+
+
+def _largest(measure: str, limit: int) -> int:
+    """The most that one sample can have of a measure."""
+    if is_own(measure):
+        return LARGEST
+    return limit if measure in _COUNTED else 1
 
 
 def _of_trial(group: Mapping[str, Any], gate: Gate) -> Figure:
@@ -171,7 +179,8 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
     if figure.value is None or not one + two:
         return figure
     values = (figure.value, *figure.extremes)
-    extremes = [half_away(value + shift) for value in values for shift in (-two / n, one / n)]
+    share = _largest(gate.measure, head["limit"]) / n
+    extremes = [half_away(value + shift) for value in values for shift in (-two * share, one * share)]
     return replace(figure, extremes=(*figure.extremes, *extremes), faults=one + two)
 
 

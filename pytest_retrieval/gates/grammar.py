@@ -52,6 +52,7 @@ _RELATIVE = re.compile(rf"baseline(?:\s*([-+*])\s*({_DIGITS}))?", re.ASCII)
 _FUNCTION = re.compile(r"\s*(no_regression|lost)\s*\(", re.ASCII)
 
 Relative = Literal["", "+", "*"]
+Better = Literal["", "+", "-"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class NoRegression:
-    """That the arm lost no more than ``margin`` of a measure against the baseline, beyond chance."""
+    """That the arm lost no more than ``margin`` of a measure against the baseline, beyond chance.
+
+    ``better`` says of a user's own measure whether more of it (``+``) or less (``-``) is better.
+    """
 
     arm: str
     measure: str
@@ -123,10 +127,11 @@ class NoRegression:
     group: str = ALL
     granularity: str = ""
     against: str = ""
+    better: Better = ""
     needs_baseline: Literal[True] = True
 
     def __str__(self) -> str:
-        measure = _graded(self.granularity, self.measure)
+        measure = f"{self.better}{_graded(self.granularity, self.measure)}"
         return f"no_regression({_where(self.arm, self.group)}, {measure}, {number_text(self.margin)})"
 
     @property
@@ -198,7 +203,8 @@ def _parse_call(text: str, name: str, rest: str) -> Condition:
         _refuse(text, f"{name} takes {'an arm and a measure' if name == 'lost' else 'three things'}", form)
     arm, group = _split_group(text, given[0], form)
     _check_label(text, arm, form)
-    granularity, measure = _split_granularity(text, given[1], form)
+    better, what = _split_sign(given[1]) if name == "no_regression" else ("", given[1])
+    granularity, measure = _split_granularity(text, what, form)
     if name == "lost":
         before, comparison, number = _compared(text, after, form)
         if before.strip():
@@ -209,7 +215,7 @@ def _parse_call(text: str, name: str, rest: str) -> Condition:
     margin = _number(text, given[2], form)
     if margin < 0:
         _refuse(text, "the margin is how much may be lost, from 0 on", form)
-    return NoRegression(arm, measure, margin, group, granularity)
+    return NoRegression(arm, measure, margin, group, granularity, better=better)
 
 
 def _compared(text: str, part: str, form: str) -> tuple[str, str, str]:
@@ -245,6 +251,12 @@ def _split_granularity(text: str, what: str, form: str) -> tuple[str, str]:
     if not _MEASURE.fullmatch(measure):
         _refuse(text, f"{measure!r} is no measure", form)
     return granularity, measure
+
+
+def _split_sign(what: str) -> tuple[Better, str]:
+    if what.startswith("-"):
+        return "-", what[1:].lstrip()
+    return ("+", what[1:].lstrip()) if what.startswith("+") else ("", what)
 
 
 def _target(text: str, target: str, form: str) -> tuple[Relative, float]:

@@ -52,7 +52,7 @@ def _found(record: Mapping[str, Any]) -> str:
 
 
 def _difference(found: Mapping[str, Any]) -> str:
-    counts = f"{found['wins']} better, {found['losses']} worse"
+    counts = f"{found['wins']} higher, {found['losses']} lower"  # of some measures less is better
     ends = f" [{_signed(found['low'])}, {_signed(found['high'])}]" if "low" in found else ""
     return f"difference {_signed(found['mean'])}{ends}, {counts}"
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from pytest_retrieval.errors import GateError, UsageError, closest
 from pytest_retrieval.gates.grammar import STATISTICS, Condition, Gate, Lost, NoRegression
-from pytest_retrieval.measures.names import OF_SEARCH, canonical
+from pytest_retrieval.measures.names import OF_SEARCH, canonical, is_own
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
 
@@ -130,9 +130,22 @@ def _check_call(typed: str, gate: NoRegression | Lost, *, trial: bool) -> None:
         raise GateError(f"gate '{typed}': no sample by itself has {gate.measure}")
     if isinstance(gate, NoRegression) and gate.measure in _TELLS_NOTHING:
         raise GateError(f"gate '{typed}': more {gate.measure} is neither better nor worse; see {SELECTIVE}")
+    if isinstance(gate, NoRegression):
+        _check_sign(typed, gate, own=not trial and is_own(gate.measure))
     single = gate.measure in trialfigures.RATES if trial else _ONE_OR_NONE.fullmatch(gate.measure)
     if isinstance(gate, Lost) and not single:
         raise GateError(f"gate '{typed}': lost() counts queries; it takes hit@5, full@k, selective_success")
+
+
+def _check_sign(typed: str, gate: NoRegression, *, own: bool) -> None:
+    """Of a user's own measure nobody but the user knows which way is better, of others everybody does."""
+    name = gate.measure
+    if own and not gate.better:
+        raise GateError(
+            f"gate '{typed}': whether more or less {name} is better is not known: write +{name} or -{name}"
+        )
+    if gate.better and not own:
+        raise GateError(f"gate '{typed}': it is known which way {name} is better; leave out {gate.better!r}")
 
 
 def _is_count(measure: str, *, trial: bool) -> bool:

@@ -99,7 +99,7 @@ def _compared(gate: NoRegression, values: Values, new: Floats, old: Floats) -> d
 
 def _turned(gate: NoRegression, found: dict[str, Any]) -> dict[str, Any]:
     """The difference as a gain: of some measures less is better."""
-    if gate.measure not in LESS_IS_BETTER:
+    if gate.better != "-" and gate.measure not in LESS_IS_BETTER:
         return found
     turned = {**found, "mean": -found["mean"], "wins": found["losses"], "losses": found["wins"]}
     return {**turned, "low": -found["high"], "high": -found["low"]} if "low" in found else turned

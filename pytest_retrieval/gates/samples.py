@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pytest_retrieval.gates.figures import Figure, interval_end
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
+from pytest_retrieval.measures.chosen import LARGEST
+from pytest_retrieval.measures.names import is_own
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.scores import FAULT, NOT_ASKED, REFUSED, Rows, Scores
 from pytest_retrieval.report.summaries import RATES
@@ -45,7 +47,7 @@ def arm_values(scores: Scores, label: str, measure: str, rows: Rows, *, trial: b
     faulty = scores.states(label)[rows] == FAULT
     if not trial:
         faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
-    worst, best = (1.0, 0.0) if measure in LESS_IS_BETTER else (0.0, 1.0)
+    worst, best = (1.0, 0.0) if measure in LESS_IS_BETTER else (0.0, LARGEST if is_own(measure) else 1.0)
     return Values(
         found,
         np.where(faulty, worst, found),

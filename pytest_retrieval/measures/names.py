@@ -56,6 +56,11 @@ def known_measures(limit: int) -> tuple[str, ...]:
     )
 
 
+def is_own(name: str) -> bool:
+    """Whether a report's measure is a user's own, of which nobody knows which way is better."""
+    return "@" in name and name.partition("@")[0] not in CUT and name not in known_measures(1)
+
+
 def recall_cuts(limit: int) -> tuple[int, ...]:
     """The cuts at which recall is measured when rankings are ``limit`` long."""
     return tuple(cut for cut in RECALL_CUTS if cut <= limit)

@@ -45,7 +45,7 @@ def markdown(found: Comparison) -> Iterator[str]:
         if arm.same:
             continue
         yield ""
-        yield "| group | measure | n | old | new | difference [95% CI] | better / worse / same |"
+        yield "| group | measure | n | old | new | difference [95% CI] | higher / lower / same |"
         yield "|---|---|--:|--:|--:|---|---|"
         for row in arm.rows:
             cells = (

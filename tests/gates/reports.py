@@ -62,7 +62,8 @@ def verdict(
     folder: Path, text: str, report: Report, before: Report, *, overlap: float | None = None
 ) -> Verdict:
     """What becomes of one gate on ``report`` against the baseline ``before``."""
-    gate = check(parse(text), arms=report.head["arms"], groups=None, limit=20)
+    own = tuple(report.head.get("measures", ()))
+    gate = check(parse(text), arms=report.head["arms"], groups=None, limit=20, own=own)
     judged = read_judged(written(folder, before))
     baseline = load_baseline(judged, "old.json", [Rule(gate)], overlap=overlap)
     comparing = Comparing(text="old.json", overlap=overlap)

@@ -13,6 +13,7 @@ from pytest_retrieval.gates.lines import further_lines
 from pytest_retrieval.gates.rules import typed_rules
 from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.report import schema
+from pytest_retrieval.report.build import Report
 from pytest_retrieval.report.judged import read_judged
 from tests.gates.reports import FAULT, REFUSAL, made, run, sample, trees, verdict, written
 from tests.report.samples import OTHER_SOURCE
@@ -62,7 +63,7 @@ def test_the_line_of_a_regression_can_be_traced(tmp_path: Path) -> None:
     assert difference["low"] < -0.1 < difference["high"] < -0.02
     ends = f"[{difference['low']}, {difference['high']}]"
     assert str(found) == (
-        f"FAILED no_regression(grep, hit@k, 0.02): 0.5 -> 0.4, difference -0.1 {ends}, 0 better, 10 worse:"
+        f"FAILED no_regression(grep, hit@k, 0.02): 0.5 -> 0.4, difference -0.1 {ends}, 0 higher, 10 lower:"
         " the upper end is below minus the margin (n 100, unit repository, 7 repositories, on 100 of 100,"
         f" baseline old.json {record['baseline']['sha256'][:8]})"
     )
@@ -103,6 +104,23 @@ def test_of_some_measures_less_is_better(tmp_path: Path) -> None:
     worse, better = run([2] * 100), run([1] * 100)
     assert verdict(tmp_path, gate, worse, better).status == "failed"
     assert verdict(tmp_path, gate, better, worse).status == "passed"
+
+
+def test_a_users_own_measure_is_better_as_the_gate_says(tmp_path: Path) -> None:
+    def told(wasted: float, *, faults: int = 0) -> Report:
+        details = [sample(row, FAULT if row < faults else 1) for row in range(100)]
+        for found in details:
+            found["metrics"]["grep"]["wasted@k"] = 0.0 if "error" in found["arms"]["grep"] else wasted
+        return made(details, measures=["wasted@k"])
+
+    less, more = told(1), told(2)
+    assert verdict(tmp_path, "no_regression(grep, -wasted, 0.5)", more, less).status == "failed"
+    assert verdict(tmp_path, "no_regression(grep, -wasted, 0.5)", less, more).status == "passed"
+    assert verdict(tmp_path, "no_regression(grep, +wasted, 0.5)", less, more).status == "failed"
+    erring = told(2, faults=60)  # their 0 is not what they would have wasted
+    for gate in ("no_regression(grep, -wasted, 0.5)", "grep: wasted <= baseline", "grep: wasted <= 1"):
+        found = verdict(tmp_path, gate, erring, less)
+        assert (found.status, found.reason) == ("undecided", "60 samples with an error decide"), gate
 
 
 def test_faults_decide_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pytest_retrieval.gates.grammar import (
     GRANULARITIES,
     OPERATORS,
     STATISTICS,
+    Better,
     Condition,
     Gate,
     Lost,
@@ -46,7 +47,8 @@ GATES = st.builds(
     st.sampled_from(["", *STATISTICS[1:]]),
     GRANULAR,
 )
-REGRESSIONS = st.builds(NoRegression, LABELS, MEASURES, NUMBERS.map(abs), GROUPS, GRANULAR)
+SIGNS: st.SearchStrategy[Better] = st.sampled_from(["", "+", "-"])
+REGRESSIONS = st.builds(NoRegression, LABELS, MEASURES, NUMBERS.map(abs), GROUPS, GRANULAR, better=SIGNS)
 LOSSES = st.builds(Lost, LABELS, MEASURES, st.sampled_from(sorted(OPERATORS)), NUMBERS, GROUPS, GRANULAR)
 
 
@@ -103,6 +105,7 @@ def test_blanks_are_free(gate: Gate, blank: str) -> None:
             " no_regression ( grep @ repo:a/b , chunk R@10 , 0 ) ",
             NoRegression("grep", "R@10", 0, "repo:a/b", "chunk"),
         ),
+        ("no_regression(grep, - wasted, 0.1)", NoRegression("grep", "wasted", 0.1, better="-")),
         ("no_regression(grep @ task:a, b, RR, 1)", NoRegression("grep", "RR", 1, "task:a, b")),
         ("lost(bm25:all, hit@5) <= 0", Lost("bm25:all", "hit@5", "<=", 0)),
         ("lost(grep @ fold:A, Success@5)<3", Lost("grep", "Success@5", "<", 3, "fold:A")),

@@ -109,6 +109,22 @@ def test_a_users_own_measure_is_known_where_it_is_offered() -> None:
         check(gate, arms=ARMS, groups=None, limit=20)
 
 
+def test_of_a_users_own_measure_it_must_be_told_which_way_is_better() -> None:
+    own = ("wasted@k", "ndcg@10")
+
+    def named(measure: str) -> str:
+        gate = parse(f"no_regression(grep, {measure}, 0.1)")
+        return str(check(gate, arms=ARMS, groups=None, limit=20, own=own))
+
+    assert named("-wasted") == "no_regression(grep, -wasted@k, 0.1)"
+    assert named("+wasted@k") == "no_regression(grep, +wasted@k, 0.1)"
+    assert named("nDCG@10") == "no_regression(grep, ndcg@10, 0.1)"
+    with pytest.raises(GateError, match=r"more or less wasted@k is better is not known: write \+wasted@k or"):
+        named("wasted")
+    with pytest.raises(GateError, match="which way ndcg@10 is better; leave out '-'"):
+        named("-nDCG@10")
+
+
 @pytest.mark.parametrize(
     "text",
     [
