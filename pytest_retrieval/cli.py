@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         sys.stderr.write(f"pytest-retrieval: {error}\n")
         return USAGE
+    except BrokenPipeError:  # who reads, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (RetrievalError, OSError) as error:
         sys.stderr.write(f"pytest-retrieval: {error}\n")
         return 1

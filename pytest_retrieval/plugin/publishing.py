@@ -29,7 +29,7 @@ _ANNOTATIONS = 10  # of a kind that a step may have
 _WIDTH = 100  # of a summary that is no Markdown
 _LONGEST = 200  # characters of an error in a property
 _PROPERTIES = ("recall@10", "mrr@k")
-_SUCCESS = "success"  # of a trial, a rate with its interval
+_TOTALS = ("success", "errors")  # of all samples; the former of a trial, a rate with its interval
 
 
 class Publishing:
@@ -69,7 +69,7 @@ class Publishing:
             yield "retrieval.report", printable(os.path.relpath(harvest.place.report, self._config.rootpath))
             for label, arm in harvest.summary["arms"].items():
                 group = arm.get("groups", {}).get("all", {})
-                for name in (*_PROPERTIES, _SUCCESS, *harvest.summary.get("measures", ())):
+                for name in (*_PROPERTIES, *_TOTALS, *harvest.summary.get("measures", ())):
                     found = group.get(name)
                     value = found.get("rate") if isinstance(found, Mapping) else found
                     if value is not None:

@@ -101,6 +101,7 @@ def test_properties_in_the_xml(bench: Bench, how: tuple[str, ...]) -> None:
     of_suite = {found.get("name"): found.get("value") for found in suite.findall("properties/property")}
     assert of_suite["retrieval.report"] == ".retrieval/report.json"
     assert of_suite["retrieval.alphabet.mrr@k"] == "0.296667"
+    assert of_suite["retrieval.alphabet.errors"] == "0"
     assert "retrieval.alphabet.ap@k" in of_suite
     (case,) = (found for found in suite.findall("testcase") if found.get("name") == ITEMS[SVD])
     properties = {found.get("name"): found.get("value") for found in case.findall("properties/property")}

@@ -42,6 +42,7 @@ COLUMNS: Mapping[str, str] = {
     "gold_absent": _COUNT,
 }
 LISTS = ("gold", "given", "ranked")  # in Parquet alone, whose cells may be lists
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 _ROWS = 2_000  # of a Parquet file that are in memory at a time
 
 Row = dict[str, Any]
@@ -64,7 +65,11 @@ def measures(
 
 
 def as_csv(found: Iterable[Row], names: Sequence[str]) -> Iterator[bytes]:
-    """RFC 4180 in UTF-8 with a heading; ``names`` are the measures. A cell without a value is empty."""
+    """RFC 4180 in UTF-8 with a heading; ``names`` are the measures. A cell without a value is empty.
+
+    Samples and tools may be a stranger's, and spreadsheets take text for formulas: one that begins like a
+    formula, or with an apostrophe, gets an apostrophe in front.
+    """
     columns = [*COLUMNS, *names]
     yield _line(columns)
     for row in found:
@@ -132,6 +137,8 @@ def _row(detail: Mapping[str, Any], label: str) -> Row:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
