@@ -26,7 +26,11 @@ marks=$(dirname "$0")/marks
 for number in 1 2 3 4 5 6; do case $1 in *"($number)"*) task=$number;; esac; done
 echo "$task" >> "$marks/asked"
 (trap "" TERM; sleep 6; echo late >> "$marks/late") > /dev/null 2>&1 &
-if [ "$task" = 3 ] && [ ! -e "$marks/tame" ]; then echo $$ > "$marks/program"; sleep 600; fi
+if [ "$task" = 3 ] && [ ! -e "$marks/tame" ]; then
+    sleep 0.3  # by then its starter knows that it runs
+    echo $$ > "$marks/program"
+    sleep 600
+fi
 {GOOD}
 """
 
@@ -148,6 +152,23 @@ def test_a_run_that_was_taken_up_can_be_killed_and_taken_up_again(tmp_path: Path
     assert project.resume("-n2").code == 0
     assert project.same() == undisturbed
     assert len(project.asked()) == 14  # twelve, and the third twice in vain
+    project.assert_all_is_over()
+
+
+def test_a_run_that_is_killed_within_its_first_invocation_is_taken_up(tmp_path: Path) -> None:
+    project = TrialProject(tmp_path)
+    agent = project.root / "agent.sh"
+    agent.write_text(AGENT.replace('"$task" = 3', '"$task" = 1'))
+    session = project.ask("-n0")
+    project.wait_for("program")
+    session.process.kill()
+    session.end()
+    wait_until(lambda: not project.programs("sleep"), "the end of the agent")
+    assert project.journalled_runs() == {}
+    done = project.resume("-n0")
+    assert done.code == 0, done.output
+    assert len(project.asked()) == 13
+    assert len(project.read_report()["details"]) == 6
     project.assert_all_is_over()
 
 
