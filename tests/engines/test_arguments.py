@@ -14,7 +14,8 @@ VALUES = {"Query": "{{.K}} 7", "K": "20", "N": "100", "Root": "/r", "PerFile": "
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text().filter(lambda text: "{{" not in text),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=10,
 )
 
 
@@ -52,7 +53,7 @@ def test_texts_are_filled_and_whole_placeholders_of_numbers_are_numbers() -> Non
     assert named == {"Query", "Root", "N", "K"}
 
 
-@given(st.dictionaries(st.text(), JSON))
+@given(st.dictionaries(st.text(max_size=5), JSON, max_size=3))
 def test_what_has_no_placeholder_is_as_written(value: dict[str, Any]) -> None:
     assert parse(value).render(VALUES) == value
 
