@@ -81,7 +81,7 @@ def read_output(data: bytes, description: Description) -> Reading:
     Raises:
         OutputError: it is no JSON document with a list of results, or nothing of it can be read.
     """
-    text = data.decode("utf-8", "surrogateescape")
+    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")  # or the best result would be lost
     empty = description.parse.empty
     try:
         return _read(text, description)

@@ -94,6 +94,13 @@ def test_35_lines_of_grep() -> None:
     assert reading.unparsed_lines == 1
 
 
+@pytest.mark.parametrize(
+    ("data", "parse"), [('{"p":"x","a":1}\n', LINES), ("x:1:y\n", GREP), ('[{"p":"x","l":1}]', FLAT)]
+)
+def test_a_byte_order_mark_costs_no_result(data: str, parse: dict[str, Any]) -> None:
+    assert spanned(read("\ufeff" + data, parse)) == [("x", (1, 1))]
+
+
 def test_36_short_group_names() -> None:
     assert spanned(read("a.c:3:x", GREP | {"regex": r"^(?<path>[^:]+):(?<start>\d+)"})) == [("a.c", (3, 3))]
 
