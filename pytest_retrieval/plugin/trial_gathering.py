@@ -40,9 +40,9 @@ class TrialGathering(Harvest):
         self.trial = trial
         self._barrier = barrier
         self._cost = 0.0
-        if barrier.known:
-            for (task, label, repeat), (digest, run) in barrier.known.items():
-                self._keep(key_of(task, label, repeat), payload_of(task, label, repeat, digest, run), run)
+        self.opened()  # a run that is ended within its first invocation can be taken up, too
+        for (task, label, repeat), (digest, run) in barrier.known.items():
+            self._keep(key_of(task, label, repeat), payload_of(task, label, repeat, digest, run), run)
 
     def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
         """Note what became of a task, or one invocation of it."""

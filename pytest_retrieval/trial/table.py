@@ -176,7 +176,7 @@ def _pairs(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
 def _difference(found: Mapping[str, Any]) -> str:
     cluster = found["cluster"]
     ends = f" [{cluster['low']:+.3f}, {cluster['high']:+.3f}]" if "low" in cluster else ""
-    counts = f"{found['wins']} better, {found['losses']} worse of {found['n']}"
+    counts = f"{found['wins']} higher, {found['losses']} lower of {found['n']}"  # less may be better
     return (
         f"{found['mean']:+.3f}{ends} ({counts}, McNemar p {found['mcnemar_p']:.3f}, unit {cluster['unit']})"
     )

@@ -75,7 +75,7 @@ def test_the_memorisation_check_is_named() -> None:
 def test_pairs_controls_errors_tokens_and_money() -> None:
     said = "\n".join(lines(1000, prices=PRICES, partition="unseen"))
     assert "grep - none: success +0.500 [" in said
-    assert "(3 better, 0 worse of 6, McNemar p 0.250, unit sample)" in said
+    assert "(3 higher, 0 lower of 6, McNemar p 0.250, unit sample)" in said
     assert "controls: grep: 1 of 1 failed\n" in said
     assert "controls: slow: 0 of 0 failed, 1 erred" in said
     assert "errors: slow: 7 (timed out after 5 s: 6; gone: 1)" in said
