@@ -24,7 +24,7 @@ class Gatherings:
         self.harvests = harvests
         self._bench = bench
         self._owners = {nodeid: harvest for harvest in harvests for nodeid in harvest.nodeids}
-        self._stopped_early = False
+        self._stopped_early = self._interrupted = False
 
     def opening_lines(self) -> list[str]:
         """What is about to run."""
@@ -39,10 +39,12 @@ class Gatherings:
         if (harvest := self._owners.get(report.nodeid)) is not None:
             harvest.take(report, payload)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Tell an interrupt from how pytest and xdist stop at ``-x``, ``--maxfail`` and ``--sw``."""
         by_pytest = isinstance(excinfo.value, pytest.Session.Interrupted)
         self._stopped_early = by_pytest or str(excinfo.value).startswith("stopping after")
+        self._interrupted = isinstance(excinfo.value, KeyboardInterrupt) and not self._stopped_early
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Publish the reports and set the exit code; an interrupted run keeps its journals instead."""
@@ -53,6 +55,7 @@ class Gatherings:
 
     def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         broken = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        broken = broken or self._interrupted  # where another plugin failed to take notice of it
         if broken and not self._stopped_early:
             for harvest in self.harvests:
                 harvest.interrupt()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.plugin.trial_plan import TrialPlan
     from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.programs.interrupts import Interrupts
 
 
 class Role:
@@ -41,6 +42,7 @@ class Role:
         self._dry = False
         self._idle: list[str] = []
         self._exits = ExitStack()
+        self._interrupts: Interrupts | None = None
         if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
             from pytest_retrieval.plugin.workers import Workers
 
@@ -51,9 +53,10 @@ class Role:
         """The state of this process, made at first use; from then on SIGTERM ends it as Ctrl-C does."""
         if BENCH not in self.config.stash:
             from pytest_retrieval.plugin.session import BenchSession
-            from pytest_retrieval.programs.interrupts import interrupted_by_sigterm
+            from pytest_retrieval.programs.interrupts import Interrupts
 
-            self._exits.enter_context(interrupted_by_sigterm())
+            self._interrupts = Interrupts()
+            self._exits.enter_context(self._interrupts.installed())
             # A worker whose controller is gone fails before it comes to unconfigure.
             atexit.register(self._leave, os.getpid())
             self._exits.callback(atexit.unregister, self._leave)
@@ -258,6 +261,12 @@ class Role:
 
             report.__dict__.pop(ATTRIBUTE, None)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """From here on the run keeps what it has, and a second interrupt does not disturb that."""
+        if self._interrupts is not None:
+            self._interrupts.held = True
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)  # before xdist waits for its workers to exit
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
         """Publish the report; a failed gate makes a green run red.
@@ -265,6 +274,7 @@ class Role:
         An interrupt does not tear the report, and one that ends only the wait for workers is no crash.
         """
         if self.gathering is None:
+            self._release_interrupts()
             return (yield)
         from pytest_retrieval.programs.interrupts import postponed_interrupts
 
@@ -274,6 +284,8 @@ class Role:
                 self.gathering.finish(session, exitstatus)
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
+        finally:
+            self._release_interrupts()
         try:
             yield
         except KeyboardInterrupt as interrupt:
@@ -283,6 +295,11 @@ class Role:
         if interrupts:
             session.exitstatus = pytest.ExitCode.INTERRUPTED
         return None
+
+    def _release_interrupts(self) -> None:
+        """An interrupt may end again what will not end by itself."""
+        if self._interrupts is not None:
+            self._interrupts.held = False
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the verdicts and the report's path; or why there is nothing to judge."""

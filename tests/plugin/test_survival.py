@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,28 @@ def test_an_interrupt_in_the_middle(
     line = done.line("interrupted:", str(project.journal))
     assert f"{len(kept)} of 24 samples" in line
     assert "Traceback" not in done.output
+    project.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("pause", [0.01, 0.1])
+def test_a_second_interrupt_hard_upon_the_first_loses_nothing(
+    tmp_path: Path, workers: str, pause: float
+) -> None:
+    """It must not tear the handling of the first: the journal stays, and so does the older report."""
+    project = Project(tmp_path, {13: "hang"})
+    project.report.write_text(OLDER_REPORT)
+    session = project.start(workers)
+    project.wait_for("m013", "program")
+    session.signal_group(signal.SIGINT)
+    time.sleep(pause)
+    session.signal_group(signal.SIGINT)
+    done = session.end()
+    assert done.code == pytest.ExitCode.INTERRUPTED, done.output
+    assert project.report.read_text() == OLDER_REPORT
+    assert f"{len(project.journalled())} of 24 samples" in done.line("interrupted:", str(project.journal))
+    assert "Traceback" not in done.output
+    assert "Warning" not in done.output
     project.assert_nothing_is_left()
 
 

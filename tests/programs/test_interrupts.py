@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.programs.interrupts import interrupted_by_sigterm, postponed_interrupts
+from pytest_retrieval.programs.interrupts import Interrupts, interrupted_by_sigterm, postponed_interrupts
 from pytest_retrieval.programs.process import run
 
 
@@ -73,6 +73,53 @@ def test_an_interrupt_waits_for_the_end_of_the_block(number: signal.Signals) -> 
         os.kill(os.getpid(), number)
         done = True
     assert done
+
+
+@pytest.fixture
+def own_handlers() -> Iterator[None]:
+    """SIGINT stays with an interrupted run."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("own_handlers")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_hard_upon_another_is_dropped(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("pytest_retrieval.programs.interrupts.time.monotonic", lambda: now)
+    interrupts = Interrupts()
+    with interrupts.installed():
+        with pytest.raises(KeyboardInterrupt) as caught:
+            signal.raise_signal(number)
+        assert str(caught.value) == ("SIGTERM" if number == signal.SIGTERM else "")
+        now = 100.9
+        signal.raise_signal(number)
+        now = 101.1
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        now = 110.0
+        interrupts.held = True
+        signal.raise_signal(number)
+        interrupts.held = False
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        now = 120.0
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    now = 120.9
+    signal.raise_signal(signal.SIGINT)  # the end of the process is not torn, either
+    now = 121.1
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_the_handlers_of_a_run_without_an_interrupt_go_with_it() -> None:
+    interrupts = Interrupts()
+    with interrupts.installed():
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_while_a_program_starts_ends_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
