@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.measures.names import is_own, recall_cuts
 from pytest_retrieval.report.html.costs import Costs
 from pytest_retrieval.report.html.figures import measure_name, milliseconds, share
 from pytest_retrieval.report.html.leaderboard import Column, Group, whole
@@ -24,7 +24,7 @@ def ranking_columns(head: Mapping[str, Any], costs: Costs) -> Iterator[Column]:
         yield _mean("mrr@k", limit, hint="1 / rank of the first gold file")
     yield _rate("hit@k", limit, "share of samples with a gold file among the first k; 95 % Wilson interval")
     for name in head.get("measures", ()):
-        yield _mean(name, limit)
+        yield _mean(name, limit, 0 if is_own(name) else 1)
     if any(name.endswith("no_gold") for name in _groups(head)):
         yield _rate("selective_success", limit, "gold found, or silence where there is none")
     if head["kind"] != "codesearch":

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_retrieval.report.build import build
 from tests.report.html.pages import HOSTILE, Page, hostile, large, page_of, small
-from tests.report.samples import answer, detail, header, no_gold
+from tests.report.samples import answer, detail, header, no_gold, positive
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,16 @@ def test_figures_are_told(shown: Page) -> None:
     assert "1 gold file absent" in shown.text
     assert "Paired differences" in shown.text
     assert "Latency" in shown.text
+
+
+def test_of_a_users_own_measure_none_is_the_best() -> None:
+    def best(name: str) -> int:
+        rows = [("a", 2.0), ("b", 3.0)]
+        arms = {label: (answer(), positive(1.0, 1.0, **{name: value / 4})) for label, value in rows}
+        found = page_of(build(header("a", "b", of=1, chosen=1, measures=[name]), [detail(0, arms)]))
+        return sum(attributes.get("class") == "number best" for attributes in found.attributes("td"))
+
+    assert (best("ndcg@10"), best("wasted@k")) == (1, 0)
 
 
 def test_samples_are_there_with_paths_by_number(shown: Page) -> None:
