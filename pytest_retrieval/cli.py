@@ -30,6 +30,7 @@ from pytest_retrieval.commands import (
 from pytest_retrieval.errors import RetrievalError, UsageError
 
 USAGE = 2
+INTERRUPTED = 130  # as shells count an end by SIGINT
 # In the order in which the help lists them.
 COMMANDS = (
     init,
@@ -53,7 +54,7 @@ COMMANDS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code (2 for usage, else what the command says)."""
+    """Run one command; returns its exit code (2 for usage, 130 for Ctrl-C, else what the command says)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     parser = _parser()
     options, rest = parser.parse_known_args(words)
@@ -64,6 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         sys.stderr.write(f"pytest-retrieval: {error}\n")
         return USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write("pytest-retrieval: interrupted\n")
+        return INTERRUPTED
     except BrokenPipeError:  # who reads, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
