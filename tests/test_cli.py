@@ -13,6 +13,6 @@ def test_an_interrupt_is_one_line(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_retrieval.commands.corpora.set_up", interrupted)
+    monkeypatch.setattr("pytest_retrieval.snapshots.setup.set_up", interrupted)
     assert cli.main(["corpora", "setup"]) == 130
     assert capsys.readouterr().err == "pytest-retrieval: interrupted\n"
