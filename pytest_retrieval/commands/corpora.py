@@ -64,7 +64,8 @@ def validate(options: argparse.Namespace, rest: Sequence[str]) -> int:
         counted = kinds([query.difficulty for query in corpus.query_set])
         split = ", ".join(f"{count} {name}" for name, count in counted.items())
         outcome = checked.skipped or (f"{len(checked.faults)} faults" if checked.faults else "sound")
-        sys.stdout.writelines(f"{line}\n" for line in (*checked.faults, *checked.warnings))
+        sys.stdout.writelines(f"{line}\n" for line in checked.faults)
+        sys.stdout.writelines(f"warning: {line}\n" for line in checked.warnings)
         sys.stdout.write(f"{corpus.name}: {len(corpus.query_set)} queries ({split}): {outcome}\n")
     return int(failed)
 

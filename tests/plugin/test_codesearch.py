@@ -343,6 +343,18 @@ def test_a_lopsided_set_is_told(search: Search) -> None:
     done.stdout.fnmatch_lines(["*queries.json: difficulty: far from a third each: 6 easy, 0 medium, 0 hard"])
 
 
+def test_validate_marks_what_is_no_fault(search: Search, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_retrieval.cli import main
+
+    (gold,) = QUERIES[0]["relevant"]
+    search.write([{**QUERIES[0], "relevant": [{**gold, "symbol": "no_such_name"}]}])
+    assert main(["corpora", "validate", f"--corpora={search.bench.path / 'corpora.json'}"]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("warning: corpus 'kv': queries[0]")
+    assert first.endswith("do not hold 'no_such_name'")
+    assert last.endswith(": sound")
+
+
 def test_the_shape_of_semble_in_a_run(search: Search, capsys: pytest.CaptureFixture[str]) -> None:
     """Ranks 1 and 3 of two answers: nDCG@10 is (1 + 1/2) / (1 + 1/log2(3)) = 0.919721."""
     from pytest_retrieval.cli import main
