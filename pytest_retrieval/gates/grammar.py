@@ -235,6 +235,8 @@ def _split_group(text: str, where: str, form: str) -> tuple[str, str]:
 def _check_label(text: str, arm: str, form: str) -> None:
     if not _LABEL.fullmatch(arm):
         why = f"{arm!r} is no label of an arm" if arm else "an arm and a colon must come first"
+        if ": " in arm:
+            why = f"{why}; a group stands before the colon, as in {arm.partition(':')[0]} @ GROUP: MEASURE"
         _refuse(text, why, form)
 
 

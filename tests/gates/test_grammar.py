@@ -127,6 +127,7 @@ def test_what_users_write(text: str, gate: Condition) -> None:
         ("grep - grep: mrr@k >= 0.4", "'grep' is no label of another arm"),
         (": mrr@k >= 0.4", "an arm and a colon must come first"),
         ("my arm: mrr@k >= 0.4", "'my arm' is no label of an arm"),
+        ("grep: hit@k @ fold:A >= 0.4", "a group stands before the colon, as in grep @ GROUP: MEASURE"),
         ("grep @: mrr@k >= 0.4", "a group must follow the @"),
         ("grep: >= 0.4", "'' is no measure"),
         ("grep: mrr@k >= 0.1 >= 0.4", "is no measure"),
