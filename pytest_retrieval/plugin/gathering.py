@@ -129,20 +129,20 @@ class Gathering(Harvest):
 
     def _details(self, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Every detail; facts of snapshots are collected on the way, samples of dead workers are faults."""
-        for attempts, payload in zip(self._attempts.values(), self.opened().outcomes(), strict=True):
+        for nodeid, payload in zip(self._attempts, self.opened().outcomes(), strict=True):
             outcome = orjson.loads(payload)
             detail: dict[str, Any] = outcome["detail"]
             if outcome["snapshot"] is not None:
                 facts[f"{detail['repo']}@{detail['base_commit']}"] = outcome["snapshot"]
-            if (most := max(attempts.values())) > 1:
-                detail["attempts"] = most
+            if (tries := self.tries(nodeid)) > 1:
+                detail["attempts"] = tries
             self._faulty += detail["status"] != "measured"
             yield detail
         yield from self._crashed()
 
     def _crashed(self) -> Iterator[dict[str, Any]]:
         """The details of the samples whose worker died."""
-        for nodeid in sorted(self._crashes - self._attempts.keys()):
+        for nodeid in sorted(self._crashes.keys() - self._attempts.keys()):
             self._faulty += 1
             entry = self.plan.entries[nodeid]
             try:
@@ -151,7 +151,8 @@ class Gathering(Harvest):
                 self.troubles.append(f"sample {entry.id} was lost with its worker, and has no row: {error}")
                 continue
             lost = self.bench.judge.lost(sample, "the worker died while it ran this sample", status="crashed")
-            yield dict(lost.detail)
+            again = {"attempts": tries} if (tries := self.tries(nodeid)) > 1 else {}
+            yield {**lost.detail, **again}
 
     def _header(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         plan = self.plan

@@ -72,7 +72,7 @@ class Harvest(ABC):
         # By worker, for under `--dist each` all of them run every item.
         self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._unjudged: dict[str, str] = {}
-        self._crashes: set[str] = set()
+        self._crashes: Counter[str] = Counter()
         self._started = time.time()
         self._load = load_average()
         self._faulty = 0
@@ -87,7 +87,24 @@ class Harvest(ABC):
     def notices(self) -> list[str]:
         """What went wrong beside the run, and harms no result."""
         fault = None if self._journal is None else self._journal.fault
-        return [*self.own_notices(), *filter(None, [fault])]
+        return [*self.own_notices(), *filter(None, [fault, self._run_again()])]
+
+    def _run_again(self) -> str | None:
+        """How many items ran again whose worker had died: some modes of xdist do so, ours does not."""
+        again = sum(self.tries(nodeid) > 1 for nodeid in self._crashes)
+        if not again:
+            return None
+        most = max(map(self.tries, self._crashes))
+        return (
+            f"{plural(again, self.noun)} that a worker died of ran again, up to {most} times in all, as some"
+            " modes of --dist let it; load and worksteal give such an item up"
+        )
+
+    def tries(self, nodeid: str) -> int:
+        """How often an item was begun; under ``--dist each`` a dead worker says nothing of the others."""
+        answered = max(self._attempts[nodeid].values()) if nodeid in self._attempts else 0
+        each = self.config.getoption("dist", None) == "each"
+        return answered if each else answered + self._crashes[nodeid]
 
     def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
         """Note what became of one of the items; ``payload`` is its outcome, if the report brought one."""
@@ -97,7 +114,7 @@ class Harvest(ABC):
             self._attempts[report.nodeid][worker] += 1
             self.opened().append(report.nodeid, payload)
         elif str(report.when) == "???":  # xdist's report of an item whose worker died
-            self._crashes.add(report.nodeid)
+            self._crashes[report.nodeid] += 1
         elif report.when == "call" or not report.passed:
             self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
 

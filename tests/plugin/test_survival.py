@@ -105,6 +105,18 @@ def test_a_killed_worker_loses_the_item_that_it_ran(
     assert [gate["status"] for gate in report["gates"]] == ["undecidable"]
     assert not project.journal.exists()
     assert "Traceback" not in done.output
+    assert "ran again" not in done.output
+    project.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("dist", ["loadfile", "loadscope"])
+def test_modes_that_run_an_item_again_whose_worker_died_are_named(tmp_path: Path, dist: str) -> None:
+    project = Project(tmp_path, {0: "die"}, count=3)
+    done = project.run("-n2", f"--dist={dist}", "--max-worker-restart=1")
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.output
+    assert "1 sample that a worker died of ran again, up to 2 times in all" in done.line("ran again")
+    (crashed,) = project.read_report()["details"]
+    assert (crashed["status"], crashed["attempts"]) == ("crashed", 2)
     project.assert_nothing_is_left()
 
 
