@@ -39,12 +39,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """One arm's invocations for one task, without those that were never run; ``missing`` counts these."""
+    """One arm's invocations for one task, without those that were never run; ``missing`` counts these.
+
+    ``context_error`` says why the arm had no context to give.
+    """
 
     task: str
     is_control: bool
     runs: tuple[Run, ...]
     missing: int = 0
+    context_error: str | None = None
 
     def values(self, metric: str) -> list[float]:
         """The metric of every scored invocation that has it."""
@@ -65,12 +69,21 @@ class Attempts:
 def attempts_of(detail: Mapping[str, Any], entry: Mapping[str, Any]) -> Attempts:
     """The invocations of one arm for the task of a scored detail."""
     runs = tuple(_run(run) for run in entry["runs"] if was_run(run))
-    return Attempts(detail["id"], bool(detail.get("control")), runs, len(entry["runs"]) - len(runs))
+    missing = len(entry["runs"]) - len(runs)
+    return Attempts(detail["id"], bool(detail.get("control")), runs, missing, entry.get("context_error"))
 
 
 def error_reasons(attempts: Iterable[Attempts]) -> dict[str, int]:
     """How often each error came, by the beginning of its first line; of controls, too."""
-    errors = (run.error for task in attempts for run in task.runs)
+    return _reasons(run.error for task in attempts for run in task.runs)
+
+
+def context_reasons(attempts: Iterable[Attempts]) -> dict[str, int]:
+    """In how many tasks the arm had no context to give, by why; controls, too."""
+    return _reasons(task.context_error for task in attempts)
+
+
+def _reasons(errors: Iterable[str | None]) -> dict[str, int]:
     return dict(Counter(error.partition("\n")[0][:_REASON] for error in errors if error is not None))
 
 

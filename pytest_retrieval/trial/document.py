@@ -11,7 +11,7 @@ from pytest_retrieval.errors import ReportError
 from pytest_retrieval.model import NOT_OBSERVED
 from pytest_retrieval.report.build import Place, Report
 from pytest_retrieval.report.canonical import PROFILE, encode
-from pytest_retrieval.trial.attempts import Attempts, attempts_of, error_reasons
+from pytest_retrieval.trial.attempts import Attempts, attempts_of, context_reasons, error_reasons
 from pytest_retrieval.trial.manifest import PILOT
 from pytest_retrieval.trial.pairs import Compared, compare_arms, compared, trial_pairs
 from pytest_retrieval.trial.prices import from_facts
@@ -122,6 +122,8 @@ class _Gathered:
         repeats = self._header["repeats"]
         summaries = {name: summarise(attempts, repeats) for name, attempts in groups.items()}
         summaries["all"]["error_reasons"] = error_reasons(groups["all"])
+        if reasons := context_reasons(groups["all"]):
+            summaries["all"]["context_reasons"] = reasons
         return {"groups": summaries, **({"unstable": unstable(groups["all"])} if repeats > 1 else {})}
 
     def _place(self, detail: Mapping[str, Any]) -> Place:

@@ -135,7 +135,10 @@ def _count(name: str, *, bad: bool = False) -> Callable[[Summary], Cell]:
 
 
 def _notes(report: Mapping[str, Any], width: int, mark: str) -> Iterator[Line]:
-    notes = (_population, _memorised, _pairs, _controls, _errors, _unstable, _tokens, _money, _lost)
+    notes = (
+        *(_population, _memorised, _pairs, _controls, _contexts, _errors),
+        *(_unstable, _tokens, _money, _lost),
+    )
     for note in notes:
         for text, role in note(report, mark):
             for part in wrap(printable(text), max(width, 20), subsequent_indent="  "):
@@ -193,14 +196,25 @@ def _controls(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
             yield Piece(f"{mark}controls: {label}: {said}", "bad" if failed else "")
 
 
+def _contexts(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
+    """Arms that had no context to give: what their figures say is what an agent does without."""
+    for label, arm in report["arms"].items():
+        if reasons := arm["groups"]["all"].get("context_reasons"):
+            yield Piece(f"{mark}no context: {label}: {_counted(reasons)}", "bad")
+
+
 def _errors(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
     for label, arm in report["arms"].items():
-        reasons = arm["groups"]["all"].get("error_reasons", {})
-        if reasons:
-            ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-            named = [f"{reason}: {count}" for reason, count in ordered[:_SHOWN]]
-            more = ["..."] if len(ordered) > _SHOWN else []
-            yield Piece(f"{mark}errors: {label}: {sum(reasons.values())} ({'; '.join(named + more)})", "bad")
+        if reasons := arm["groups"]["all"].get("error_reasons"):
+            yield Piece(f"{mark}errors: {label}: {_counted(reasons)}", "bad")
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    """How many there are, the most frequent ones by name."""
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{reason}: {count}" for reason, count in ordered[:_SHOWN]]
+    more = ["..."] if len(ordered) > _SHOWN else []
+    return f"{sum(reasons.values())} ({'; '.join(named + more)})"
 
 
 def _unstable(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:

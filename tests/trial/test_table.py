@@ -85,6 +85,13 @@ def test_pairs_controls_errors_tokens_and_money() -> None:
     assert said.endswith("report: trial.json")
 
 
+def test_an_arm_without_contexts_is_named() -> None:
+    lacking = {"rg": entry("(none)", run(GOOD), context_error="cannot start 'rg'\nmore"), "grep": entry("")}
+    said = "\n".join(lines(1000, [task(row, lacking) for row in range(3)], arms={}))
+    assert "PILOT no context: rg: 3 (cannot start 'rg': 3)" in said
+    assert "no context: grep" not in said
+
+
 def test_repetitions_and_what_was_lost() -> None:
     never = run("", wall_ms=NOT_OBSERVED)
     details = [
