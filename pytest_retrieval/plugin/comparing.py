@@ -54,12 +54,13 @@ def check_baseline(bench: BenchSession, plan: Plan) -> None:
 
 
 def check_run(baseline: Baseline, plan: Plan, limit: int) -> None:
-    """Refuse a baseline that the samples of ``plan`` cannot be compared with.
+    """Refuse a baseline that the samples of ``plan``, which are of one kind, cannot be compared with.
 
     Trees of snapshots are compared with those of the finished report. Raises UsageError, one line.
     """
     from pytest_retrieval.gates.baseline import align, check_comparable, plan_samples
 
-    check_comparable(baseline, {"limit": limit, "protocol": "house", "sources": plan.ordered_sources()})
+    head = {"limit": limit, "protocol": "house", "sources": plan.ordered_sources()}
+    check_comparable(baseline, {**head, "kind": plan.kinds()[0]} if plan.entries else head)
     keys = [(entry.source, entry.id, entry.ordinal) for entry in plan.entries.values()]
     align(baseline, plan_samples(keys), chosen_of_more=len(keys) < plan.of.total(), facts=False)
