@@ -62,6 +62,7 @@ def test_parts_of_a_run_are_the_whole(folder: Path, parts: tuple[tuple[str, ...]
         run(folder, "".join(filter(str.isalnum, "".join(words))) or "whole", *words) for words in parts
     ]
     assert summary(folder, *reports) == summary(folder, whole)
+    assert summary(folder, *reversed(reports)) == summary(folder, whole)
 
 
 def test_a_summary_of_a_run_reproduces_its_sections(folder: Path) -> None:
