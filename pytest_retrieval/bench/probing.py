@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pytest_retrieval.arms.engine import EngineArm, Found
-from pytest_retrieval.arms.engine_calls import hidden, query_values, shown_command
-from pytest_retrieval.arms.engine_place import Built
+from pytest_retrieval.arms.engine.arm import EngineArm, Found
+from pytest_retrieval.arms.engine.calls import hidden, query_values, shown_command
+from pytest_retrieval.arms.engine.place import Built
 from pytest_retrieval.engines import checks
 from pytest_retrieval.engines.collapse import Slot
 from pytest_retrieval.errors import ArmError

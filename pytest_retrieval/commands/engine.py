@@ -36,8 +36,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def probe(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Show calls, output, results and faults of a description; 1 if there is an error among them."""
-    from pytest_retrieval.arms.engine import EngineArm
-    from pytest_retrieval.arms.engine_home import EngineHome
+    from pytest_retrieval.arms.engine.arm import EngineArm
+    from pytest_retrieval.arms.engine.home import EngineHome
     from pytest_retrieval.bench.probing import probe as probe_arm
     from pytest_retrieval.engines.loading import find_description, load_description
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_retrieval.arms.engine_states import State
+    from pytest_retrieval.arms.engine.states import State
     from pytest_retrieval.bench.importer import Progress
     from pytest_retrieval.store.store import Store
 
@@ -82,7 +82,7 @@ def prune(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
     Indexes of engines and all else share the limit: both give up what is older than what is kept.
     """
-    from pytest_retrieval.arms.engine_states import ENGINES, trim
+    from pytest_retrieval.arms.engine.states import ENGINES, trim
     from pytest_retrieval.store import upkeep
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
@@ -120,7 +120,7 @@ def import_(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _engines(store: Store) -> list[State]:
-    from pytest_retrieval.arms.engine_states import ENGINES, states
+    from pytest_retrieval.arms.engine.states import ENGINES, states
 
     return states(store.root / ENGINES)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_retrieval.arms.base import Arm
-    from pytest_retrieval.arms.engine_home import EngineHome
+    from pytest_retrieval.arms.engine.home import EngineHome
     from pytest_retrieval.arms.registry import ArmSpec, Prefix
     from pytest_retrieval.engines.trees import Corpus as SearchTree
     from pytest_retrieval.gates.loading import Comparing
@@ -97,7 +97,7 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
 
     ``run_path`` is the private folder of the run, which also names it.
     """
-    from pytest_retrieval.arms.engine_home import EngineHome
+    from pytest_retrieval.arms.engine.home import EngineHome
     from pytest_retrieval.arms.pairs import parse_pair
     from pytest_retrieval.arms.registry import CONTEXTS, parse_arms, without_contexts
     from pytest_retrieval.snapshots.sources import rebase
@@ -180,16 +180,17 @@ def _gates(
     if not rules:
         return ()
     from pytest_retrieval.gates.names import check
-    from pytest_retrieval.report.trialfigures import is_figure
+    from pytest_retrieval.report.trialfigures import NAMES, is_figure
 
     own = tuple(f"{name}@k" for name in offered_measures(config))
     found = []
     for rule in rules:
         try:
             check(rule.gate, arms=labels, groups=None, limit=limit, own=own)
-        except GateError:
+        except GateError as error:
             if not (is_figure(rule.measure) or {rule.arm, rule.against} & set(contexts)):
-                raise
+                meant = closest(rule.measure, NAMES)
+                raise GateError(f"{error}; of the figures of trials{meant}") if meant else error from None
         else:
             found.append(rule)
     return tuple(found)
@@ -214,7 +215,7 @@ def _engines(config: pytest.Config, home: EngineHome) -> Prefix:
     """What ``engine:FILE`` means; FILE is relative to where the arm was named."""
 
     def prefix(text: str) -> tuple[str | None, Callable[[], Arm]]:
-        from pytest_retrieval.arms.engine import engine_arm
+        from pytest_retrieval.arms.engine.arm import engine_arm
 
         return engine_arm(text, home, _base(config, "arms"))
 

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.arms.corvint_verb import CorvintVerb
-from pytest_retrieval.arms.engine import EngineArm
+from pytest_retrieval.arms.engine.arm import EngineArm
 from pytest_retrieval.arms.registry import ArmSpec
 from pytest_retrieval.bench.bounds import within
 from pytest_retrieval.bench.judge import Judge

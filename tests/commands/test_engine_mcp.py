@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_retrieval.cli import main
-from tests.arms.mcp_support import SERVER, keys
+from tests.arms.engine.mcp_support import SERVER, keys
 from tests.engines.support import document, write
 
 pytest.importorskip("mcp", reason="the mode mcp needs its SDK")

@@ -91,8 +91,8 @@ def test_no_copy_is_anywhere_while_an_agent_without_access_runs(
 
 def _engine(quota: Quota, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]) -> str:
     """An engine that reads a tree of its own, whose place is in this user's temporary folder."""
-    from pytest_retrieval.arms.engine import engine_arm
-    from pytest_retrieval.arms.engine_home import EngineHome
+    from pytest_retrieval.arms.engine.arm import engine_arm
+    from pytest_retrieval.arms.engine.home import EngineHome
 
     monkeypatch.setattr("tempfile.tempdir", str(quota.scratch))
     home = EngineHome(quota.folder / "states", "session")

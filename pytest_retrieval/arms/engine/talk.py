@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from pytest_retrieval.arms.engine_calls import (
+from pytest_retrieval.arms.engine.calls import (
     OUTPUT_LIMIT,
     call,
     check_end,
@@ -72,7 +72,7 @@ class Talk(Protocol):
 def talk_of(description: Description, values: Mapping[str, str]) -> Talk:
     """The way of asking that ``description`` says; ``values`` are the fields of the tree and of the depth."""
     if description.mode == MCP:
-        from pytest_retrieval.arms.engine_mcp import Asked
+        from pytest_retrieval.arms.engine.mcp import Asked
 
         return Asked(description, values)
     return (OneShot if description.mode == ONESHOT else Persistent)(description, values)

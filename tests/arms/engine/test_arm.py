@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.arms.engine import EngineArm, engine_arm
-from pytest_retrieval.arms.engine_home import EngineHome
+from pytest_retrieval.arms.engine.arm import EngineArm, engine_arm
+from pytest_retrieval.arms.engine.home import EngineHome
 from pytest_retrieval.arms.registry import parse_arms
 from pytest_retrieval.engines.trees import Corpus
 from pytest_retrieval.errors import ArmError, UsageError
-from tests.arms.engine_support import (
+from tests.arms.engine.support import (
     FILES,
     GREP,
     LINES,
@@ -120,7 +120,7 @@ def test_46_silence_is_no_result_and_other_exits_may_be_allowed(tmp_path: Path) 
 
 
 def test_output_beyond_the_bound_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_retrieval.arms.engine_calls.OUTPUT_LIMIT", 10_000)
+    monkeypatch.setattr("pytest_retrieval.arms.engine.calls.OUTPUT_LIMIT", 10_000)
     with (
         engine(home(tmp_path), search=shell("yes")) as arm,
         pytest.raises(ArmError, match="exceeds 10,000 bytes"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_retrieval.arms.engine_calls import call, check_end, fixed_values, hidden
-from pytest_retrieval.arms.engine_identity import Identity, identify
+from pytest_retrieval.arms.engine.calls import call, check_end, fixed_values, hidden
+from pytest_retrieval.arms.engine.identity import Identity, identify
 from pytest_retrieval.arms.program import one_line
 from pytest_retrieval.engines.description import Description
 
@@ -30,7 +30,7 @@ def look(description: Description) -> Seen:
     said, values = [_said_version(description)], fixed_values(description)
     if description.server is None:
         return Seen(identify(description, values, _joined(said, description)))
-    from pytest_retrieval.arms.engine_mcp_connect import introduce
+    from pytest_retrieval.arms.engine.mcp_connect import introduce
     from pytest_retrieval.engines.tools import argument_notes, schema_of
 
     greeting = introduce(description)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_retrieval.arms.engine import EngineArm
+from pytest_retrieval.arms.engine.arm import EngineArm
 from pytest_retrieval.engines.loading import SHIPPED, load_description
 from pytest_retrieval.engines.shipped import fts5, words
-from tests.arms.engine_support import ask, home, paths, snapshot, spans
+from tests.arms.engine.support import ask, home, paths, snapshot, spans
 
 PADDING = b"".join(b"line %d\n" % number for number in range(50))
 TREE = {

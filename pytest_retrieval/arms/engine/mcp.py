@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_retrieval.arms.engine_calls import shown_command
-from pytest_retrieval.arms.engine_mcp_connect import connect
-from pytest_retrieval.arms.engine_mcp_session import CallError, Session
-from pytest_retrieval.arms.engine_talk import RESTARTS
+from pytest_retrieval.arms.engine.calls import shown_command
+from pytest_retrieval.arms.engine.mcp_connect import connect
+from pytest_retrieval.arms.engine.mcp_session import CallError, Session
+from pytest_retrieval.arms.engine.talk import RESTARTS
 from pytest_retrieval.engines.description import Description, Server, ToolCall
 from pytest_retrieval.engines.output import OutputError
 from pytest_retrieval.engines.replies import Reply, read_reply, reply_text
@@ -24,7 +24,7 @@ _PATIENCE = 5.0  # seconds for the last look at whether a server is ready
 
 
 class Asked:
-    """A server that is asked by calls of its tools; see :class:`~pytest_retrieval.arms.engine_talk.Talk`.
+    """A server that is asked by calls of its tools; see :class:`~pytest_retrieval.arms.engine.talk.Talk`.
 
     After a fault that leaves it in no known state it is started anew, :data:`RESTARTS` times.
     """

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_retrieval.arms.engine_calls import OUTPUT_LIMIT, environment, fixed_values, folder, words
-from pytest_retrieval.arms.engine_mcp_links import Link, PipeLink, WebLink
-from pytest_retrieval.arms.engine_mcp_session import Session
+from pytest_retrieval.arms.engine.calls import OUTPUT_LIMIT, environment, fixed_values, folder, words
+from pytest_retrieval.arms.engine.mcp_links import Link, PipeLink, WebLink
+from pytest_retrieval.arms.engine.mcp_session import Session
 from pytest_retrieval.engines.description import Description, Server
 from pytest_retrieval.engines.tools import Greeting
 from pytest_retrieval.errors import ArmError, UsageError

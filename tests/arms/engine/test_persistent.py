@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.arms.engine import EngineArm
+from pytest_retrieval.arms.engine.arm import EngineArm
 from pytest_retrieval.errors import ArmError
-from tests.arms.engine_support import JSON, ask, engine, home, paths, printed, python
+from tests.arms.engine.support import JSON, ask, engine, home, paths, printed, python
 from tests.programs.test_process import is_alive, wait_until_gone
 
 SERVE = """

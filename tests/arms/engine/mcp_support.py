@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from pytest_retrieval.arms.engine import EngineArm
+from pytest_retrieval.arms.engine.arm import EngineArm
 from pytest_retrieval.errors import ArmError
-from tests.arms.engine_support import JSON, ask, engine, home, paths
+from tests.arms.engine.support import JSON, ask, engine, home, paths
 
 SERVER = [sys.executable, "-uIS", str(Path(__file__).with_name("mcp_server.py"))]
 ARGUMENTS = {"query": "{{.Query}}", "limit": "{{.N}}", "where": "{{.Root}}"}

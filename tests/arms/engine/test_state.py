@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.arms.engine import EngineArm
-from pytest_retrieval.arms.engine_place import Built
+from pytest_retrieval.arms.engine.arm import EngineArm
+from pytest_retrieval.arms.engine.place import Built
 from pytest_retrieval.errors import ArmError
-from tests.arms.engine_support import FILES, ask, engine, home, paths, shell, snapshot
+from tests.arms.engine.support import FILES, ask, engine, home, paths, shell, snapshot
 from tests.engines.support import description
 
 BUILD = 'echo built >> "$1/log"; echo x >> "$1/marker"'

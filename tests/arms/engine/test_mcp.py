@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.arms.engine import EngineArm, engine_arm
+from pytest_retrieval.arms.engine.arm import EngineArm, engine_arm
 from pytest_retrieval.errors import ArmError, UsageError
-from tests.arms.engine_support import ask, engine, home, paths, printed, snapshot, spans
-from tests.arms.mcp_support import SERVER, answers, keys, server, web
+from tests.arms.engine.mcp_support import SERVER, answers, keys, server, web
+from tests.arms.engine.support import ask, engine, home, paths, printed, snapshot, spans
 from tests.engines.support import description, document, write
 from tests.programs.test_process import is_alive, wait_until_gone
 
@@ -322,8 +322,8 @@ def test_without_the_sdk_there_is_one_line(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import os, sys
 from pathlib import Path
-from tests.arms.engine_support import home, engine
-from tests.arms.mcp_support import answers, keys, web
+from tests.arms.engine.support import home, engine
+from tests.arms.engine.mcp_support import answers, keys, web
 make = {"keys": keys, "web": web}[sys.argv[2]]
 with engine(home(Path(sys.argv[1])), **make()) as arm:
     print(*answers(arm, "a"), flush=True)
@@ -332,7 +332,7 @@ with engine(home(Path(sys.argv[1])), **make()) as arm:
 
 
 def test_a_process_that_is_killed_takes_its_server_along(make: Make, tmp_path: Path) -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     argv = [sys.executable, "-c", KILLED, str(tmp_path), make.__name__]
     variables = {**os.environ, "PYTHONPATH": str(root)}
     with subprocess.Popen(argv, cwd=root, env=variables, stdin=-1, stdout=-1) as process:
@@ -351,7 +351,7 @@ def test_spans_and_texts_are_read(tmp_path: Path) -> None:
 
 
 def test_a_server_that_others_started_is_asked_and_left_alone(tmp_path: Path) -> None:
-    from pytest_retrieval.arms.engine_mcp_connect import _free_port
+    from pytest_retrieval.arms.engine.mcp_connect import _free_port
 
     port = _free_port()
     with subprocess.Popen([*SERVER, "http", str(port)]) as process:

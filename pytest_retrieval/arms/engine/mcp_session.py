@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_retrieval.arms.engine_mcp_links import Link
+from pytest_retrieval.arms.engine.mcp_links import Link
 from pytest_retrieval.engines.tools import Greeting
 from pytest_retrieval.programs.groups import ProgramError
 from pytest_retrieval.programs.peer import Peer

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_retrieval.arms.engine import EngineArm
-from pytest_retrieval.arms.engine_home import EngineHome
+from pytest_retrieval.arms.engine.arm import EngineArm
+from pytest_retrieval.arms.engine.home import EngineHome
 from pytest_retrieval.model import Answer, Query
 from pytest_retrieval.snapshots.base import Snapshot
 from tests.arms.support import snapshot_of

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pytest_retrieval.arms.engine_identity import find_program
+from pytest_retrieval.arms.engine.identity import find_program
 from pytest_retrieval.arms.program import diagnostics, inherited_environment
 from pytest_retrieval.engines.description import Command, Description
 from pytest_retrieval.engines.trees import Corpus, IndexedTree

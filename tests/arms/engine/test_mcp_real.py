@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.arms.engine_support import ask, engine, home, paths, snapshot, spans
+from tests.arms.engine.support import ask, engine, home, paths, snapshot, spans
 
 pytest.importorskip("mcp", reason="the mode mcp needs its SDK")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_retrieval.arms.engine_sources import code_beside, editable
+from pytest_retrieval.arms.engine.sources import code_beside, editable
 from pytest_retrieval.engines.description import Command, Description
 from pytest_retrieval.engines.template import Template
 from pytest_retrieval.errors import ArmError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_retrieval.arms.base import Arm
-from pytest_retrieval.arms.engine_calls import (
+from pytest_retrieval.arms.engine.calls import (
     call,
     check_end,
     clean,
@@ -19,11 +19,11 @@ from pytest_retrieval.arms.engine_calls import (
     query_values,
     tree_values,
 )
-from pytest_retrieval.arms.engine_home import EngineHome
-from pytest_retrieval.arms.engine_identity import Identity
-from pytest_retrieval.arms.engine_place import COLD, Built, Indexed, Place
-from pytest_retrieval.arms.engine_talk import RESTARTS, Metered, Talk, talk_of
-from pytest_retrieval.arms.engine_version import look
+from pytest_retrieval.arms.engine.home import EngineHome
+from pytest_retrieval.arms.engine.identity import Identity
+from pytest_retrieval.arms.engine.place import COLD, Built, Indexed, Place
+from pytest_retrieval.arms.engine.talk import RESTARTS, Metered, Talk, talk_of
+from pytest_retrieval.arms.engine.version import look
 from pytest_retrieval.costs import INCREMENTAL, WARM, Cost
 from pytest_retrieval.engines.collapse import Slot, collapse
 from pytest_retrieval.engines.description import MCP, Description
@@ -278,7 +278,7 @@ def engine_arm(text: str, home: EngineHome, base: Path | None = None) -> tuple[s
     """
     description = load_description(find_description(text, base), text)
     if description.mode == MCP:
-        from pytest_retrieval.arms.engine_mcp_connect import require_package
+        from pytest_retrieval.arms.engine.mcp_connect import require_package
 
         try:
             require_package()

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pytest_retrieval.arms.engine_home import EngineHome
-from pytest_retrieval.arms.engine_states import STAMP, states, tree_size, trim
+from pytest_retrieval.arms.engine.home import EngineHome
+from pytest_retrieval.arms.engine.states import STAMP, states, tree_size, trim
 from pytest_retrieval.errors import ArmError, SnapshotError
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.program import Git
