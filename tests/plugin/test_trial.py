@@ -86,6 +86,10 @@ def test_case_42_two_arms_and_a_good_agent(trial: Trial, workers: list[str]) -> 
         (["--retrieval-dry-run", "-n2"], "*--retrieval-dry-run*leave -n*"),
         (["--tasks=absent.json"], "*absent.json: cannot read the task manifest*"),
         (["--gate=grep: recall@10 >= 0"], "*no figure of a trial 'recall@10'*"),
+        (
+            ["--gate=grep: sucess >= 0"],
+            "*unknown measure 'sucess'*; of the figures of trials; did you mean 'success'?",
+        ),
         (["--gate=bm25: success >= 0"], "*no arm 'bm25'*"),
         (["--pair=grep - bm25"], "*pair 'grep - bm25'*"),
     ],
