@@ -56,8 +56,9 @@ def pytest_load_initial_conftests(
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, offer the fixtures, and check the options that were given."""
-    from pytest_retrieval.plugin import fixtures, trial_fixtures
+    from pytest_retrieval.plugin import fixtures
     from pytest_retrieval.plugin.role import Role
+    from pytest_retrieval.plugin.trial import fixtures as trial_fixtures
 
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)

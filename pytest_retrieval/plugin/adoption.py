@@ -9,14 +9,14 @@ from pytest_retrieval.plugin.comparing import check_baseline
 from pytest_retrieval.plugin.harvest import Harvest, Place
 from pytest_retrieval.plugin.kinds import check_kinds
 from pytest_retrieval.plugin.places import find_places
-from pytest_retrieval.plugin.trial_plan import KIND
+from pytest_retrieval.plugin.trial.plan import KIND
 from pytest_retrieval.snapshots.scratch import sweep
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.plan import Plan
     from pytest_retrieval.plugin.session import BenchSession
-    from pytest_retrieval.plugin.trial_plan import TrialPlan
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.plan import TrialPlan
+    from pytest_retrieval.plugin.trial.session import TrialSession
 
 
 def adopted(
@@ -48,9 +48,9 @@ def adopted(
 
 
 def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> list[Harvest] | str:
-    from pytest_retrieval.plugin.trial_barrier import prepare_all
-    from pytest_retrieval.plugin.trial_gathering import TrialGathering
-    from pytest_retrieval.plugin.trial_records import register
+    from pytest_retrieval.plugin.trial.barrier import prepare_all
+    from pytest_retrieval.plugin.trial.gathering import TrialGathering
+    from pytest_retrieval.plugin.trial.records import register
 
     check_report(trial, place)
     barrier = prepare_all(trial, place.report)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.plugin.plan import Plan
     from pytest_retrieval.plugin.session import BenchSession
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialSession
 
 
 def check_kinds(bench: BenchSession, trial: TrialSession | None, plan: Plan) -> None:

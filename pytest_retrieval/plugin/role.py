@@ -18,14 +18,14 @@ from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
 from pytest_retrieval.plugin.options import WORKER_INPUT
-from pytest_retrieval.plugin.trial_fixtures import DONE, TRIAL
+from pytest_retrieval.plugin.trial.fixtures import DONE, TRIAL
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.gatherings import Gatherings
     from pytest_retrieval.plugin.plan import Load, Plan
     from pytest_retrieval.plugin.session import BenchSession
-    from pytest_retrieval.plugin.trial_plan import TrialPlan
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.plan import TrialPlan
+    from pytest_retrieval.plugin.trial.session import TrialSession
     from pytest_retrieval.programs.interrupts import Interrupts
 
 
@@ -67,7 +67,7 @@ class Role:
     def trial(self) -> TrialSession:
         """The state of this process where agents are asked, made at first use."""
         if TRIAL not in self.config.stash:
-            from pytest_retrieval.plugin.trial_session import TrialSession
+            from pytest_retrieval.plugin.trial.session import TrialSession
 
             self.config.stash[TRIAL] = TrialSession(self.bench)
         return self.config.stash[TRIAL]
@@ -115,7 +115,7 @@ class Role:
 
     def parametrize_trial(self, metafunc: pytest.Metafunc) -> None:
         """Make the items of a function with the ``retrieval_trial`` marker."""
-        from pytest_retrieval.plugin import trial_collection
+        from pytest_retrieval.plugin.trial import collection as trial_collection
 
         try:
             _ = self.bench.settings, self.trial.settings
@@ -191,7 +191,8 @@ class Role:
         made = yield
         if not self.started or not isinstance(made, list):
             return made
-        from pytest_retrieval.plugin import collection, trial_collection
+        from pytest_retrieval.plugin import collection
+        from pytest_retrieval.plugin.trial import collection as trial_collection
 
         stands_for_none = (collection.is_placeholder, trial_collection.is_placeholder)
         return [item for item in made if not any(is_none(item) for is_none in stands_for_none)]
@@ -200,7 +201,8 @@ class Role:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Give the bench items keywords before anything chooses among them."""
         if self.started:
-            from pytest_retrieval.plugin import collection, trial_collection
+            from pytest_retrieval.plugin import collection
+            from pytest_retrieval.plugin.trial import collection as trial_collection
 
             collection.arrange(items)
             trial_collection.arrange(items)
@@ -211,7 +213,8 @@ class Role:
         asked = session.config.option
         if not self.started or asked.collectonly or getattr(asked, "setuponly", False):
             return
-        from pytest_retrieval.plugin import collection, trial_collection
+        from pytest_retrieval.plugin import collection
+        from pytest_retrieval.plugin.trial import collection as trial_collection
 
         plan, trial_plan = self.bench.plan, self.trial.plan
         collection.enrol(session.items, plan)

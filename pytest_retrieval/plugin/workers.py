@@ -39,7 +39,7 @@ class Workers:
         if self._role.gathering is not None or not self._role.shared_path().exists():
             return
         from pytest_retrieval.plugin.plan import Plan
-        from pytest_retrieval.plugin.trial_plan import TrialPlan
+        from pytest_retrieval.plugin.trial.plan import TrialPlan
 
         plan = Plan.read(self._role.shared_path())
         if plan is None:

@@ -23,7 +23,8 @@ LIGHT = {
     "pytest_retrieval.plugin.fixtures",
     "pytest_retrieval.plugin.options",
     "pytest_retrieval.plugin.role",
-    "pytest_retrieval.plugin.trial_fixtures",
+    "pytest_retrieval.plugin.trial",
+    "pytest_retrieval.plugin.trial.fixtures",
 }
 WITH_XDIST = {
     "pytest_retrieval.programs",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_retrieval.plugin.trial_session import TrialCase, TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialCase, TrialSession
     from pytest_retrieval.trial.manifest import Task
 
 DONE: pytest.StashKey[bytes] = pytest.StashKey()
@@ -41,7 +41,7 @@ def retrieval_trial_judge(
     A wrong claim and silence are results; they fail nothing. The task's row of the report is returned, so
     that a suite of one's own can ask more of it.
     """
-    from pytest_retrieval.plugin.trial_runs import DONE_PAYLOAD, announce, faults_of
+    from pytest_retrieval.plugin.trial.runs import DONE_PAYLOAD, announce, faults_of
     from pytest_retrieval.report.table import printable
 
     trial = request.config.stash[TRIAL]

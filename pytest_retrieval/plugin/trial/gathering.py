@@ -12,8 +12,8 @@ import pytest
 from pytest_retrieval import __version__
 from pytest_retrieval.plugin.harvest import Harvest, Place, plural
 from pytest_retrieval.plugin.settings import Settings
-from pytest_retrieval.plugin.trial_barrier import Barrier
-from pytest_retrieval.plugin.trial_runs import (
+from pytest_retrieval.plugin.trial.barrier import Barrier
+from pytest_retrieval.plugin.trial.runs import (
     DONE_PAYLOAD,
     RESUMED,
     each_run,
@@ -26,7 +26,7 @@ from pytest_retrieval.report.journal import previous_path
 
 if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialSession
     from pytest_retrieval.report.build import Report
 
 

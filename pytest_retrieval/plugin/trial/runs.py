@@ -11,7 +11,7 @@ import pytest
 
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.plugin.harvest import ATTRIBUTE
-from pytest_retrieval.plugin.trial_plan import KIND
+from pytest_retrieval.plugin.trial.plan import KIND
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.journal import journal_path, previous_path, read_journal
 

@@ -13,9 +13,9 @@ from pytest_retrieval.errors import GateError, ReportError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.markers import texts_of
 from pytest_retrieval.plugin.settings import named_sources, offered_arms, program_path
-from pytest_retrieval.plugin.trial_plan import KIND, TrialInputs, TrialPlan
-from pytest_retrieval.plugin.trial_settings import CODEX, NAMES, TrialSettings, read_trial_settings
-from pytest_retrieval.plugin.trial_shelf import Shelf
+from pytest_retrieval.plugin.trial.plan import KIND, TrialInputs, TrialPlan
+from pytest_retrieval.plugin.trial.settings import CODEX, NAMES, TrialSettings, read_trial_settings
+from pytest_retrieval.plugin.trial.shelf import Shelf
 from pytest_retrieval.snapshots.sources import NamedSource, rebase
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_retrieval.report.registration import discard_sidecar, registration, 
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.harvest import Place
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialSession
 
 _ASKED = ("agent", "model", "access", "repeats", "skeleton_sha256", "prologues")
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_retrieval import __version__
-from pytest_retrieval.plugin.trial_runs import Earlier, each_run, identity_of
+from pytest_retrieval.plugin.trial.runs import Earlier, each_run, identity_of
 from pytest_retrieval.report.canonical import encode
 
 if TYPE_CHECKING:
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialSession
 
 _FASTEST = 1  # zlib level
 _BYTES_PER_TOKEN = 4  # the usual estimate for English text and code

@@ -13,10 +13,10 @@ import pytest
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin.collection import DIGITS, language_of_paths
 from pytest_retrieval.plugin.markers import check_arguments
-from pytest_retrieval.plugin.trial_session import TrialCase
+from pytest_retrieval.plugin.trial.session import TrialCase
 
 if TYPE_CHECKING:
-    from pytest_retrieval.plugin.trial_session import TrialSession
+    from pytest_retrieval.plugin.trial.session import TrialSession
     from pytest_retrieval.trial.manifest import Task
 
 MARKER = "retrieval_trial"

@@ -1,0 +1,1 @@
+"""The door of trials: tasks as items, contexts behind one barrier, invocations journalled, one report."""
