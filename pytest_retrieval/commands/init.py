@@ -48,7 +48,7 @@ def _next_steps(repository: Repository, shown: Path, examples: int) -> Iterator[
     where = "" if shown == Path() else f"cd {shown} && "
     yield f"\nNow run:  {where}pytest {FOLDER}\n"
     if examples:
-        yield f"It asks {examples} examples of {repository.name} at {repository.commit[:12]}. They are made"
+        yield f"It asks {examples} example{'s' * (examples != 1)} of {repository.name} at {repository.commit[:12]}. They are made"
         yield "of file names and easy: they show that all is wired, and measure nothing."
         yield f"- Replace them in {folder / 'queries.jsonl'} by 30 questions that you would really ask, each"
         yield "  with the files that answer it."
