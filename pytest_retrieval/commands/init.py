@@ -48,7 +48,8 @@ def _next_steps(repository: Repository, shown: Path, examples: int) -> Iterator[
     where = "" if shown == Path() else f"cd {shown} && "
     yield f"\nNow run:  {where}pytest {FOLDER}\n"
     if examples:
-        yield f"It asks {examples} example{'s' * (examples != 1)} of {repository.name} at {repository.commit[:12]}. They are made"
+        asked = "1 example" if examples == 1 else f"{examples} examples"
+        yield f"It asks {asked} of {repository.name} at {repository.commit[:12]}. They are made"
         yield "of file names and easy: they show that all is wired, and measure nothing."
         yield f"- Replace them in {folder / 'queries.jsonl'} by 30 questions that you would really ask, each"
         yield "  with the files that answer it."
