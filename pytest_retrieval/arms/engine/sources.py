@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ _CODE = frozenset(
     (".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".pl", ".pm", ".rb", ".php", ".lua", ".jar", ".so")
 )
 _NOT_OURS = frozenset(("node_modules", "__pycache__"))
+_MARKS = ("pyvenv.cfg", "CACHEDIR.TAG")  # of an environment, and of a cache such as our store
 _SHARED = frozenset(("bin", "sbin", ".bin"))  # where the scripts of many tools lie side by side
 _MOST_FILES = 2_000
 _MOST_FOLDERS = 500
@@ -31,7 +33,8 @@ def code_beside(script: Path) -> Iterator[Path]:
 def code_below(folder: Path) -> Iterator[Path]:
     """The files of code below ``folder``, in the order of their names; of a large tree the first 2,000.
 
-    What is hidden, installed there, or an environment of its own is passed over.
+    What is hidden, installed there, an environment of its own, kept by a cache, or for temporary files, as
+    the trees of a run are, is passed over.
     """
     yield from islice(_code(folder), _MOST_FILES)
 
@@ -52,13 +55,18 @@ def editable(distribution: Path) -> Iterator[Path]:
 
 
 def _code(folder: Path) -> Iterator[Path]:
-    for place, folders, names in islice(os.walk(folder), _MOST_FOLDERS):
+    temporary = Path(tempfile.gettempdir()).resolve()
+    for place, folders, names in islice(os.walk(folder.resolve()), _MOST_FOLDERS):
         here = Path(place)
-        folders[:] = sorted(name for name in folders if _may_be_ours(here / name))
+        folders[:] = sorted(
+            name for name in folders if here / name != temporary and _may_be_ours(here / name)
+        )
         files = (here / name for name in sorted(names))
         yield from (path for path in files if path.suffix in _CODE and path.is_file())
 
 
 def _may_be_ours(folder: Path) -> bool:
     name = folder.name
-    return not (name.startswith(".") or name in _NOT_OURS or (folder / "pyvenv.cfg").exists())
+    if name.startswith(".") or name in _NOT_OURS:
+        return False
+    return not any((folder / mark).exists() for mark in _MARKS)
