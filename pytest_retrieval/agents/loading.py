@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_retrieval.agents.description import (
     EVENTS,
@@ -22,9 +21,10 @@ from pytest_retrieval.agents.description import (
 from pytest_retrieval.agents.event_rules import read_events
 from pytest_retrieval.engines.durations import parse_duration
 from pytest_retrieval.engines.fields import Fields, Notes
+from pytest_retrieval.engines.files import DescriptionError, json_document, read_description
 from pytest_retrieval.engines.template import Template, parse_template
 from pytest_retrieval.errors import UsageError, closest
-from pytest_retrieval.regular import is_named, open_regular
+from pytest_retrieval.regular import is_named
 
 SHIPPED = Path(__file__).parent / "shipped"
 
@@ -43,18 +43,10 @@ _KEYS = (
 _RETRY_KEYS = ("pattern", "attempts", "delay", "longest")
 _ATTEMPTS = range(1, 101)
 _VARIABLE = re.compile(r"[^=\0]+")
-_LARGEST = 1 << 20  # bytes of a description
+_SCRIPT = "; an executable is named script:PATH"  # said of what is no JSON at all
 _PROMPT = frozenset({"Prompt", "PromptFile"})
 
 T = TypeVar("T")
-
-
-class AgentDescriptionError(UsageError):
-    """A description that cannot be used: one line per fault, each naming the file and the place in it."""
-
-    def __init__(self, shown: str, faults: list[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(f"{shown}: {fault}" for fault in faults))
 
 
 def shipped_names() -> list[str]:
@@ -84,25 +76,20 @@ def load_description(path: Path, shown: str | None = None) -> AgentDescription:
     """The description in the file ``path``; ``shown`` is its name in messages.
 
     Raises:
-        AgentDescriptionError: it cannot be read, or has faults; the text lists all of them.
+        DescriptionError: it cannot be read, or has faults; the text lists all of them.
     """
     name = str(path) if shown is None else shown
-    try:
-        with open_regular(path) as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise AgentDescriptionError(name, [f"cannot be read: {error.strerror}"]) from error
-    return parse_description(data, name, path.absolute().parent)
+    return parse_description(read_description(path, name), name, path.absolute().parent)
 
 
 def parse_description(data: bytes, shown: str, folder: Path) -> AgentDescription:
     """The description that ``data`` is; ``folder`` is what ``{{.Here}}`` means.
 
     Raises:
-        AgentDescriptionError: it has faults; the text lists all of them, and the unknown keys.
+        DescriptionError: it has faults; the text lists all of them, and the unknown keys.
     """
     notes = Notes()
-    top = Fields(_document(data, shown), "", _KEYS, notes)
+    top = Fields(json_document(data, shown, "agent", _SCRIPT), "", _KEYS, notes)
     top.text("about")
     description = AgentDescription(
         _name(top),
@@ -120,29 +107,8 @@ def parse_description(data: bytes, shown: str, folder: Path) -> AgentDescription
     )
     _check_whole(description, notes)
     if notes.faults:
-        raise AgentDescriptionError(shown, [*notes.faults, *notes.unknown])
+        raise DescriptionError(shown, [*notes.faults, *notes.unknown])
     return description
-
-
-def _document(data: bytes, shown: str) -> dict[str, Any]:
-    if len(data) > _LARGEST:
-        raise AgentDescriptionError(
-            shown, [f"has more than {_LARGEST:,} bytes; this is no agent description"]
-        )
-    try:
-        document = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        hint = "; an executable is named script:PATH"
-        raise AgentDescriptionError(shown, [f"is not UTF-8 at byte {error.start}{hint}"]) from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        hint = "; an executable is named script:PATH" if data.startswith(b"#!") else ""
-        raise AgentDescriptionError(shown, [f"{where}: no JSON: {error.msg}{hint}"]) from error
-    except (RecursionError, ValueError) as error:
-        raise AgentDescriptionError(shown, [f"no JSON that can be read: {error}"]) from error
-    if not isinstance(document, dict):
-        raise AgentDescriptionError(shown, ["is no JSON object"])
-    return document
 
 
 def _name(top: Fields) -> str:

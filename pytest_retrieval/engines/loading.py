@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,12 @@ from pytest_retrieval.engines.description import (
     Server,
 )
 from pytest_retrieval.engines.fields import Fields, Notes
+from pytest_retrieval.engines.files import DescriptionError, json_document, read_description
 from pytest_retrieval.engines.sections import one_of, read_command, read_parse, read_template
 from pytest_retrieval.engines.servers import read_server, refuse_server
 from pytest_retrieval.engines.template import EVERYWHERE, OF_QUERY, OF_SERVER, Template
 from pytest_retrieval.errors import UsageError, closest
-from pytest_retrieval.regular import is_named, open_regular
+from pytest_retrieval.regular import is_named
 
 INDEX_TIMEOUT = 1800.0
 SEARCH_TIMEOUT = 60.0
@@ -51,15 +51,6 @@ _KEYS = (
     "about",
 )
 _VARIABLE = re.compile(r"[^=\0]+")
-_LARGEST = 1 << 20  # bytes of a description
-
-
-class DescriptionError(UsageError):
-    """A description that cannot be used: one line per fault, each naming the file and the place in it."""
-
-    def __init__(self, shown: str, faults: list[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(f"{shown}: {fault}" for fault in faults))
 
 
 def find_description(text: str, base: Path | None = None) -> Path:
@@ -90,12 +81,7 @@ def load_description(path: Path, shown: str | None = None) -> Description:
         DescriptionError: it cannot be read, or has faults; the text lists all of them.
     """
     name = str(path) if shown is None else shown
-    try:
-        with open_regular(path) as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise DescriptionError(name, [f"cannot be read: {error.strerror}"]) from error
-    return parse_description(data, name, path.absolute().parent)
+    return parse_description(read_description(path, name), name, path.absolute().parent)
 
 
 def parse_description(data: bytes, shown: str, folder: Path) -> Description:
@@ -105,28 +91,12 @@ def parse_description(data: bytes, shown: str, folder: Path) -> Description:
         DescriptionError: it has faults; the text lists all of them, and the unknown keys.
     """
     notes = Notes()
-    description = _description(_document(data, shown), notes, folder, hashlib.sha256(data).hexdigest())
+    description = _description(
+        json_document(data, shown, "engine"), notes, folder, hashlib.sha256(data).hexdigest()
+    )
     if notes.faults:
         raise DescriptionError(shown, [*notes.faults, *notes.unknown])
     return description
-
-
-def _document(data: bytes, shown: str) -> dict[str, Any]:
-    if len(data) > _LARGEST:
-        raise DescriptionError(shown, [f"has more than {_LARGEST:,} bytes; this is no engine description"])
-    try:
-        document = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise DescriptionError(shown, [f"is not UTF-8 at byte {error.start}"]) from error
-    except json.JSONDecodeError as error:
-        hint = r"; in JSON a backslash is written \\" if "escape" in error.msg else ""
-        where = f"line {error.lineno}, column {error.colno}"
-        raise DescriptionError(shown, [f"{where}: no JSON: {error.msg}{hint}"]) from error
-    except (RecursionError, ValueError) as error:
-        raise DescriptionError(shown, [f"no JSON that can be read: {error}"]) from error
-    if not isinstance(document, dict):
-        raise DescriptionError(shown, ["is no JSON object"])
-    return document
 
 
 def _description(document: dict[str, Any], notes: Notes, folder: Path, digest: str) -> Description:

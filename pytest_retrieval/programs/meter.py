@@ -58,7 +58,10 @@ class Tree:
 
 
 def _processes() -> Iterator[tuple[int, int, int, int, int]]:
-    """Number, parent, session, start and resident pages of every process."""
+    """Number, parent, session, start and resident pages of every process.
+
+    Without pathlib, whose memory would count in the figures of small programs.
+    """
     for name in os.listdir(_PROCESSES):  # noqa: PTH208
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):

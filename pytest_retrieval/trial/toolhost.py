@@ -154,6 +154,7 @@ def _whole(arguments: dict[str, Any], name: str, default: int) -> int:
     if value is None:
         return default
     if not isinstance(value, int) or isinstance(value, bool):
+        # What a caller got wrong is a ValueError, whatever it is.
         raise ValueError(f"`{name}` is a whole number, not {value!r:.40}")  # noqa: TRY004
     return value
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from pytest_retrieval.agents.agent import load_agent
 from pytest_retrieval.agents.loading import (
     SHIPPED,
-    AgentDescriptionError,
     find_description,
     load_description,
     parse_description,
     shipped_names,
 )
+from pytest_retrieval.engines.files import DescriptionError
 from pytest_retrieval.errors import UsageError
 from tests.agents.support import PLAIN, described, executable
 
 
 def faults(value: Any) -> list[str]:
-    with pytest.raises(AgentDescriptionError) as caught:
+    with pytest.raises(DescriptionError) as caught:
         described(value)
     return list(caught.value.faults)
 
@@ -108,7 +108,7 @@ def test_all_faults_come_at_once() -> None:
     ],
 )
 def test_a_file_that_is_no_description(data: bytes, fault: str) -> None:
-    with pytest.raises(AgentDescriptionError) as caught:
+    with pytest.raises(DescriptionError) as caught:
         parse_description(data, "x.json", Path())
     assert fault in str(caught.value)
     assert str(caught.value).startswith("x.json: ")
@@ -165,7 +165,7 @@ VALUES = st.recursive(
 def test_whatever_a_file_holds_is_a_description_or_has_faults(value: Any) -> None:
     try:
         description = described(value)
-    except AgentDescriptionError as error:
+    except DescriptionError as error:
         assert error.faults
     else:
         assert description.name

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_retrieval.engines.files import DescriptionError
 from pytest_retrieval.engines.loading import (
     SHIPPED,
-    DescriptionError,
     find_description,
     load_description,
     parse_description,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.engines.loading import DescriptionError, parse_description
+from pytest_retrieval.engines.files import DescriptionError
+from pytest_retrieval.engines.loading import parse_description
 from tests.engines.support import description
 
 FULL = """

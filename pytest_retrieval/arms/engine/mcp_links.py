@@ -191,6 +191,7 @@ class WebLink:
         library: Any = getattr(utilities, "httpx2", None) or utilities.httpx
         link = self
 
+        # The library is known at run time only: the two versions of the SDK have different ones.
         class Counted(library.AsyncByteStream):  # type: ignore[misc]
             def __init__(self, stream: Any) -> None:
                 self._stream = stream
@@ -289,6 +290,7 @@ def _message(line: bytes) -> Any:
     try:
         if adapter is not None:  # of the second version of the SDK
             return SessionMessage(adapter.validate_json(line, by_name=False))
+        # Of the first version; the stubs are those of the one that is installed.
         return SessionMessage(types.JSONRPCMessage.model_validate_json(line))  # type: ignore[attr-defined]
     except ValueError:
         return None

@@ -50,6 +50,7 @@ def retrieval_trial_judge(
         case = retrieval_trial_case
         arms = trial.shelf.prepared(case.row).arms
         detail = trial.measure(case, announce(request.node, case.task.id, arms))
+        # Beyond the budget nothing is asked: the task is lost, with that reason, and the run fails.
         if (stopped := trial.shelf.stopped) is not None and _is_unfinished(detail):
             pytest.skip(stopped)
         request.node.stash[DONE] = DONE_PAYLOAD

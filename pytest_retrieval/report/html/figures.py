@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_retrieval.measures.names import recall_cuts
 
+# Dash and minus as they are set in print, not look-alikes by mistake.
 NOT_MEASURED = "–"  # noqa: RUF001
 
 _SHORT = {
