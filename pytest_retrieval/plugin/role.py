@@ -17,6 +17,7 @@ import pytest
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
+from pytest_retrieval.plugin.option_table import OPTIONS
 from pytest_retrieval.plugin.options import WORKER_INPUT
 from pytest_retrieval.plugin.trial.fixtures import DONE, TRIAL
 
@@ -91,7 +92,7 @@ class Role:
         A worker reads them now, too, for conftests that are collected later must not matter. What an ini file
         alone says waits for the first suite, so that ordinary tests beside it pay for nothing.
         """
-        if not any(options.from_command_line(self.config, option.name) for option in options.OPTIONS):
+        if not any(options.from_command_line(self.config, option.name) for option in OPTIONS):
             return
         try:
             if self.is_worker:

@@ -21,6 +21,7 @@ LIGHT = {
     "pytest_retrieval.hookspecs",
     "pytest_retrieval.plugin",
     "pytest_retrieval.plugin.fixtures",
+    "pytest_retrieval.plugin.option_table",
     "pytest_retrieval.plugin.options",
     "pytest_retrieval.plugin.role",
     "pytest_retrieval.plugin.trial",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.plugin.options import OPTIONS
+from pytest_retrieval.plugin.option_table import OPTIONS
 from tests.plugin.support import BOAT, COMMITS, ECHO, FFT, HULL, LEAK, MAIN, SVD, TREES, Bench, chunks, lines
 
 pytest_plugins = ["pytester"]
