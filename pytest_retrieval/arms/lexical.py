@@ -12,7 +12,7 @@ from itertools import islice
 from weakref import WeakKeyDictionary
 
 from pytest_retrieval.arms.base import Arm
-from pytest_retrieval.index import SnapshotIndex, index_of
+from pytest_retrieval.index import SnapshotIndex, forget_indexes, index_of
 from pytest_retrieval.model import Answer, Capabilities, Gold, Hit, Query
 from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.text.passages import passages
@@ -69,6 +69,11 @@ class LexicalArm(Arm):
         rank = rows.index(row) + 1 if row in rows else 0
         shown = ", ".join(f"{start}-{end}" for start, end in self._passages(gold.path, query))
         return f"{gold.path} ranks {rank or 'nowhere'} of {len(rows)}; would show lines {shown or 'none'}"
+
+    def close(self) -> None:
+        """Let go of the index, and of all that the lexical arms share: one that goes on builds it anew."""
+        self.__dict__.pop("index", None)
+        forget_indexes()
 
     @abstractmethod
     def scored(self, query: Query) -> Iterable[tuple[int, float]]:

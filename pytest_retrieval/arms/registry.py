@@ -87,6 +87,13 @@ def without_contexts(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     return arms, labels
 
 
+def import_built_in(specs: Sequence[ArmSpec]) -> None:
+    """Import the modules of the built-in arms among ``specs``, which else waits until the first is made."""
+    for spec in specs:
+        if spec.spec in BUILT_IN:
+            import_module(BUILT_IN[spec.spec].partition(":")[0])
+
+
 class _Names:
     """What names mean in this run."""
 

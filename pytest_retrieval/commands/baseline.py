@@ -46,7 +46,7 @@ def accept(options: argparse.Namespace, rest: Sequence[str]) -> int:
 def listed(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print the named baselines."""
     from pytest_retrieval.report import baselines
-    from pytest_retrieval.report.table import printable
+    from pytest_retrieval.report.pieces import printable
 
     for name, history in baselines.accepted(Path()):
         latest = history[-1]

@@ -25,7 +25,7 @@ def gate(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print one verdict per gate; 1 if one makes the run fail, 2 for what cannot be judged."""
     from pytest_retrieval.gates.lines import further_lines
     from pytest_retrieval.report.judged import read_judged
-    from pytest_retrieval.report.table import printable
+    from pytest_retrieval.report.pieces import printable
 
     if not options.gate and not options.gates:
         raise UsageError("no gate was given: --gate 'ARM: MEASURE >= NUMBER', or --retrieval-gates FILE")

@@ -46,6 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Merge reports into one table, one file, and verdicts."""
     from pytest_retrieval.report import corvint_writer, table, write
+    from pytest_retrieval.report.pieces import plain
     from pytest_retrieval.report.place import check_replaceable
     from pytest_retrieval.trial import table as trial_table
 
@@ -69,7 +70,7 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
     width = shutil.get_terminal_size().columns
     renderer = trial_table if report.head["kind"] == "trial" else table
     lines = renderer.render(report.head, width, None if output is None else str(output))
-    sys.stdout.writelines(f"{table.plain(line)}\n" for line in lines)
+    sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
     return int(any(gate["fails"] for gate in report.head["gates"]))
 
 

@@ -10,6 +10,11 @@ from pytest_retrieval.report.canonical import number_text
 _LISTED = 20  # lost queries that a terminal names; the report has them all
 
 
+def fails(gate: Mapping[str, Any]) -> bool:
+    """Whether the verdict makes its run fail."""
+    return bool(gate.get("fails", gate["status"] in ("failed", "undecidable")))
+
+
 def verdict_line(record: Mapping[str, Any]) -> str:
     """One line: ``FAILED bm25:all: recall@10 >= 0.4: got 0.312 (n 83, unit sample, on 83 of 83)``."""
     label = f"{record['label']}: " if "label" in record else ""

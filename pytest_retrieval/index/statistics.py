@@ -44,7 +44,7 @@ class Statistics:
         The numbers in them hold for :attr:`vocabulary` until the next call.
         """
         if len(self.vocabulary) > self._max_words:
-            self._forget()
+            self.forget()
         counted = self._count(snapshot, _distinct(snapshot.texts, self._counts))
         of = len({file.digest for file in snapshot.texts})
         self.state = COLD if counted >= _MOST * of else INCREMENTAL if counted else WARM
@@ -77,7 +77,8 @@ class Statistics:
             _, counts = self._counts.popitem(last=False)
             self._entries -= counts.entries
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Let go of the vocabulary and of all counts in its numbers."""
         self.vocabulary = Vocabulary()
         self._counts.clear()
         self._entries = 0

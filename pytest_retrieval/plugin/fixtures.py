@@ -51,7 +51,7 @@ def retrieval_judge(request: pytest.FixtureRequest, retrieval_case: Case) -> Cal
     returned, so that a suite of one's own can ask more of it.
     """
     from pytest_retrieval.errors import VoidError
-    from pytest_retrieval.report.table import printable
+    from pytest_retrieval.report.pieces import printable
 
     bench = request.config.stash[BENCH]
 

@@ -63,9 +63,11 @@ class Gathering(Harvest):
 
     def judged(self, report: Report, gates: Sequence[Rule]) -> Report:
         """The report with the verdicts of ``gates``, against the baseline if there is one."""
+        if not gates:
+            return report.with_gates(())
         from pytest_retrieval.gates.verdict import judge
 
-        baseline = self.bench.baseline if gates else None
+        baseline = self.bench.baseline
         comparing = self.bench.settings.comparing
         found = judge(report.head, gates, details=report.details, baseline=baseline, comparing=comparing)
         return report.with_gates(verdict.record() for verdict in found)
@@ -105,6 +107,7 @@ class Gathering(Harvest):
         from pytest_retrieval.report.build import build
 
         facts: dict[str, Any] = {}
+        self._faulty = 0
         return build(self._header(facts), self._details(facts))
 
     def confirm(self) -> None:

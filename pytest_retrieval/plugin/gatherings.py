@@ -38,6 +38,13 @@ class Gatherings:
         report.keywords = {intern(name): 1 for name in report.keywords}
         if (harvest := self._owners.get(report.nodeid)) is not None:
             harvest.take(report, payload)
+            if (
+                payload is not None
+                and hasattr(report, "node")
+                and all(each.complete for each in self.harvests)
+            ):
+                for each in self.harvests:
+                    each.build_early()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

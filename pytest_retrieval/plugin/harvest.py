@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,6 +78,7 @@ class Harvest(ABC):
         self._load = load_average()
         self._faulty = 0
         self.report: Report | None = None
+        self._early: tuple[int, Report] | None = None  # and of how many attempts it is
 
     @property
     def gathered(self) -> int:
@@ -118,6 +120,28 @@ class Harvest(ABC):
         elif report.when == "call" or not report.passed:
             self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
 
+    @property
+    def complete(self) -> bool:
+        """Whether every item has an outcome."""
+        return len(self._attempts) == len(self.nodeids)
+
+    def build_early(self) -> None:
+        """Build the report once every item has an outcome: workers take as long to leave.
+
+        What fails here is told when the report is asked for; an attempt in between makes it anew.
+        """
+        if self._early is None and self.void is None:
+            with suppress(ReportError):
+                self._early = (self._tried(), self.built())
+
+    def _tried(self) -> int:
+        return sum(attempts.total() for attempts in self._attempts.values()) + self._crashes.total()
+
+    def _built(self) -> Report:
+        if self._early is not None and self._early[0] == self._tried():
+            return self._early[1]
+        return self.built()
+
     def interrupt(self) -> None:
         """Say where the outcomes of a run are that was interrupted."""
         self.interrupted = (
@@ -131,7 +155,7 @@ class Harvest(ABC):
             if (void := self.void) is not None:
                 self.troubles.append(f"{void}; no report was written{self.salvage()}")
                 return
-            self.report = self.built()
+            self.report = self._built()
             if settings.tolerance is not None and not settings.tolerance.allows(
                 self._faulty, len(self.nodeids)
             ):
@@ -228,7 +252,7 @@ class Harvest(ABC):
     def page_lines(self) -> Iterator[Sequence[tuple[str, str]]]:
         """Where the page is, for the terminal."""
         if self.page is not None:
-            from pytest_retrieval.report.table import printable
+            from pytest_retrieval.report.pieces import printable
 
             shown = os.path.relpath(self.page, self.config.invocation_params.dir)
             yield [(f"html: {printable(shown)}", "")]

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retrieval.gates.lines import verdict_line
+from pytest_retrieval.gates.lines import fails, verdict_line
 from pytest_retrieval.plugin import options
-from pytest_retrieval.report.exports import markdown
-from pytest_retrieval.report.exports.markdown import fails
-from pytest_retrieval.report.table import printable
+from pytest_retrieval.report.pieces import printable
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.harvest import Harvest
@@ -119,6 +117,8 @@ def _append(path: Path, harvest: Harvest) -> str | None:
     """Add one report to the job's summary; what went wrong, or None."""
     if harvest.summary is None or harvest.report is None:
         return None
+    from pytest_retrieval.report.exports import markdown
+
     try:
         with path.open("ab") as target:
             room = MAX_SUMMARY - target.tell()

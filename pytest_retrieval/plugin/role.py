@@ -231,7 +231,9 @@ class Role:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
-        """Run nothing where only the plan was asked for."""
+        """Run nothing where only the plan was asked for; the controller's wait is a worker's to get ready."""
+        if self.is_worker and self.started and self.bench.plan.entries:
+            self.bench.get_ready()
         return True if self._dry else None
 
     def pytest_report_collectionfinish(self) -> list[str]:
@@ -308,7 +310,7 @@ class Role:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the verdicts and the report's path; or why there is nothing to judge."""
         if self._idle:
-            from pytest_retrieval.report.table import printable
+            from pytest_retrieval.report.pieces import printable
 
             for line in self._idle:
                 terminalreporter.write_line(printable(line), yellow=True)

@@ -173,6 +173,13 @@ class BenchSession:
         _ = self.scratch
         self.roster.check(self.settings, self.config.option)
 
+    def get_ready(self) -> None:
+        """Import what the first item needs; for a worker, which else would wait for its controller idly."""
+        from pytest_retrieval.arms.registry import import_built_in
+
+        _ = self.judge
+        import_built_in(self.settings.arms)
+
     def check_plan(self, plan: Plan, further: Collection[str] = ()) -> None:
         """Check what was collected, and that there are the tasks that options name; ``further`` are some."""
         if plan.fault is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ class Workers:
     def __init__(self, role: Role) -> None:
         self._role = role
         self._nodes: list[WorkerController] = []
+        self._farewell: Thread | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
@@ -57,10 +59,22 @@ class Workers:
     def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
         """Let a worker that is done exit at once, for to give back what it holds takes time.
 
-        The last one exits in the end: execnet waits for none of them if none is left to be told.
+        At the last one all are waited for, or killed, as xdist does it, while the report is made.
         """
-        if error is None and self._role.gathering is not None and len(node.nodemanager.group) > 1:
+        if error is not None or self._role.gathering is None:
+            return
+        manager = node.nodemanager
+        if len(manager.group) > 1:
             node.gateway.exit()
+        else:  # execnet waits for none of them if none is left to be told
+            self._farewell = Thread(target=manager.teardown_nodes, name="workers leave", daemon=True)
+            self._farewell.start()
+
+    @pytest.hookimpl(tryfirst=True)  # before the run's folder goes
+    def pytest_unconfigure(self) -> None:
+        """No worker outlives the run."""
+        if self._farewell is not None:
+            self._farewell.join()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Hand SIGTERM on to the workers; Ctrl-C reaches them by itself.

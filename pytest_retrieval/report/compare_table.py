@@ -7,8 +7,7 @@ from typing import Any
 
 from pytest_retrieval.report.compare import ArmChange, Comparison, Moved, Row
 from pytest_retrieval.report.paired import SELECTIVE
-from pytest_retrieval.report.pieces import Line, Piece
-from pytest_retrieval.report.table import printable
+from pytest_retrieval.report.pieces import Line, Piece, printable
 from pytest_retrieval.stats.clusters import PLURALS
 
 _OUTSIDE = "*"

@@ -18,3 +18,8 @@ Line = tuple[Piece, ...]
 def plain(line: Line) -> str:
     """A line without its roles."""
     return "".join(piece.text for piece in line)
+
+
+def printable(text: str) -> str:
+    """Text from files and tools, with what could steer a terminal written as an escape."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

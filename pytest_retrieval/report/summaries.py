@@ -120,7 +120,7 @@ class Grouping:
     def by_repository(self, rows: Rows) -> list[Rows]:
         """``rows`` split by repository."""
         numbers = np.array(self._repository_of, dtype=np.intp)[rows]
-        return [rows[numbers == number] for number in np.unique(numbers)]
+        return [rows[numbers == number] for number in np.flatnonzero(np.bincount(numbers))]
 
 
 class ArmColumns:

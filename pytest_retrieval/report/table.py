@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.measures.names import CUT, recall_cuts
 from pytest_retrieval.report.paired_table import paired_lines
-from pytest_retrieval.report.pieces import Line, Piece, plain
+from pytest_retrieval.report.pieces import Line, Piece, printable
 from pytest_retrieval.report.summaries import BUILD
-
-__all__ = ["NOT_MEASURED", "Cell", "Column", "Line", "Piece", "Row", "plain", "printable", "render"]
 
 NOT_MEASURED = "-"
 _GAP = "  "
@@ -295,8 +293,3 @@ def _counts(reasons: Mapping[str, int]) -> str:
 
 def _shortened(label: str, width: int) -> str:
     return label if len(label) <= width else label[: width - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """Text from files and tools, with what could steer a terminal written as an escape."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.model import NOT_OBSERVED
 from pytest_retrieval.report.canonical import number_text
-from pytest_retrieval.report.table import NOT_MEASURED, Cell, Line, Piece, printable
+from pytest_retrieval.report.pieces import Line, Piece, printable
+from pytest_retrieval.report.table import NOT_MEASURED, Cell
 from pytest_retrieval.trial.pairs import MEMORISATION
 
 PILOT = "PILOT "

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.report.build import build
-from pytest_retrieval.report.table import Line, plain, render
+from pytest_retrieval.report.pieces import Line, plain
+from pytest_retrieval.report.table import render
 from tests.report.samples import COMMIT, SOURCE, answer, detail, header, no_gold, positive
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.report.table import plain
+from pytest_retrieval.report.pieces import plain
 from pytest_retrieval.trial.table import render
 from tests.trial.support import CONTEXT, GOOD, NOT_OBSERVED, WRONG, built, entry, fenced, run, task
 

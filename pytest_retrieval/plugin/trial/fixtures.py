@@ -42,7 +42,7 @@ def retrieval_trial_judge(
     that a suite of one's own can ask more of it.
     """
     from pytest_retrieval.plugin.trial.runs import DONE_PAYLOAD, announce, faults_of
-    from pytest_retrieval.report.table import printable
+    from pytest_retrieval.report.pieces import printable
 
     trial = request.config.stash[TRIAL]
 

@@ -11,9 +11,9 @@ from heapq import nsmallest
 from html import escape
 from typing import Any
 
-from pytest_retrieval.gates.lines import further_lines, verdict_line
+from pytest_retrieval.gates.lines import fails, further_lines, verdict_line
 from pytest_retrieval.measures.names import recall_cuts
-from pytest_retrieval.report.table import printable
+from pytest_retrieval.report.pieces import printable
 
 MAX_BYTES = (
     60_000  # a job's summary of over 1 MiB is dropped whole, a comment of over 65,536 characters refused
@@ -36,11 +36,6 @@ def summary(
     blocks = [_title(head), _arms(head), _verdicts(head), _worst(head, details)]
     lines = [line for block in blocks for line in (*block, "")]
     return _cut(lines, limit)
-
-
-def fails(gate: Mapping[str, Any]) -> bool:
-    """Whether the verdict makes its run fail."""
-    return bool(gate.get("fails", gate["status"] in ("failed", "undecidable")))
 
 
 def preformatted(lines: Iterable[str], limit: int = MAX_BYTES) -> str:
