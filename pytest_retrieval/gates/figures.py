@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_retrieval.arms.pairs import pair_name
 from pytest_retrieval.gates.grammar import Gate
-from pytest_retrieval.gates.names import ERRORS, TIMES
+from pytest_retrieval.gates.names import COUNTED, ERRORS, TIMES
 from pytest_retrieval.measures.chosen import LARGEST
 from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE, is_own
 from pytest_retrieval.report import trialfigures
@@ -21,8 +21,6 @@ from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
 from pytest_retrieval.stats.inferiority import unseen_share
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.wilson import wilson
-
-_COUNTED = ("hard_negative_hits@k",)  # a measure that goes up to the limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ def _largest(measure: str, limit: int) -> int:
     """The most that one sample can have of a measure."""
     if is_own(measure):
         return LARGEST
-    return limit if measure in _COUNTED else 1
+    return limit if measure in COUNTED else 1
 
 
 def _of_trial(group: Mapping[str, Any], gate: Gate) -> Figure:

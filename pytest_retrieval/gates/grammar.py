@@ -41,6 +41,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 )
 GRANULARITIES = ("file", "chunk", "wide2", "wide3")
 STATISTICS = ("mean", "low", "high", "p50", "p95", "n")
+FUNCTIONS = ("no_regression", "lost")
 ALL = "all"
 
 _LABEL = re.compile(r"[A-Za-z0-9_.+:-]+", re.ASCII)
@@ -49,7 +50,7 @@ _MEASURE = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.@=()]*", re.ASCII)  # F0.5, Set
 _DIGITS = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"[+-]?{_DIGITS}", re.ASCII)
 _RELATIVE = re.compile(rf"baseline(?:\s*([-+*])\s*({_DIGITS}))?", re.ASCII)
-_FUNCTION = re.compile(r"\s*(no_regression|lost)\s*\(", re.ASCII)
+_FUNCTION = re.compile(rf"\s*({'|'.join(FUNCTIONS)})\s*\(", re.ASCII)
 
 Relative = Literal["", "+", "*"]
 Better = Literal["", "+", "-"]
@@ -241,8 +242,8 @@ def _check_label(text: str, arm: str, form: str) -> None:
 
 
 def _split_end(what: str) -> tuple[str, str]:
-    measure, _, end = what.rpartition(".")
-    if end not in STATISTICS:
+    measure, dot, end = what.rpartition(".")
+    if not dot or end not in STATISTICS:
         return what, ""
     return measure, "" if end == "mean" else end
 

@@ -19,6 +19,7 @@ _KINDS = ("all", "task", "stratum", "fold", "repo", "corpus", "difficulty", "kin
 _WITHOUT_GOLD = (SELECTIVE, "abstained")
 _TELLS_NOTHING = ("abstained",)  # more of it is neither better nor worse
 LESS_IS_BETTER = frozenset(("hard_negative_hits@k", "chunk_zero_miss", "confidently_wrong_tasks"))
+COUNTED = ("hard_negative_hits@k",)  # a measure that goes up to the limit
 _ONE_OR_NONE = re.compile(r"(hit|full)@(k|[1-9][0-9]*)|selective_success|pass@[1-9][0-9]*", re.ASCII)
 
 
@@ -37,10 +38,7 @@ def check(
     that were asked for beside those of every report, under their canonical names. ``trial`` says that the
     measures are the figures of a trial. Raises GateError, one line, with the closest name.
     """
-    labels = list(arms)
-    for arm in filter(None, (gate.arm, gate.against)):
-        if arm not in labels:
-            _unknown(gate, "arm", arm, labels)
+    _check_arms(gate, list(arms))
     _check_group(gate, None if groups is None else list(groups))
     measure = _trial_measure(gate) if trial else _measure(gate, limit, own)
     found = replace(gate, measure=measure, granularity="")
@@ -49,6 +47,19 @@ def check(
     else:
         _check_call(str(gate), found, trial=trial)
     return found
+
+
+def _check_arms(gate: Condition, known: list[str]) -> None:
+    for arm in filter(None, (gate.arm, gate.against)):
+        if arm in known:
+            continue
+        for one in known:
+            two = arm.removeprefix(f"{one}-")
+            if two != arm and two in known:
+                raise GateError(
+                    f"gate '{gate}': no arm {arm!r} here; for the difference write '{one} - {two}'"
+                )
+        _unknown(gate, "arm", arm, known)
 
 
 def _check_group(gate: Condition, known: list[str] | None) -> None:
@@ -131,7 +142,13 @@ def _check_call(typed: str, gate: NoRegression | Lost, *, trial: bool) -> None:
     if isinstance(gate, NoRegression) and gate.measure in _TELLS_NOTHING:
         raise GateError(f"gate '{typed}': more {gate.measure} is neither better nor worse; see {SELECTIVE}")
     if isinstance(gate, NoRegression):
-        _check_sign(typed, gate, own=not trial and is_own(gate.measure))
+        own = not trial and is_own(gate.measure)
+        _check_sign(typed, gate, own=own)
+        shares = gate.measure in trialfigures.RATES if trial else not own and gate.measure not in COUNTED
+        if shares and gate.margin >= 1:
+            raise GateError(
+                f"gate '{typed}': nobody can lose 1 or more of {gate.measure}; write 0.02 for 2 %"
+            )
     single = gate.measure in trialfigures.RATES if trial else _ONE_OR_NONE.fullmatch(gate.measure)
     if isinstance(gate, Lost) and not single:
         raise GateError(f"gate '{typed}': lost() counts queries; it takes hit@5, full@k, selective_success")

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from pytest_retrieval.errors import GateError
 from pytest_retrieval.gates.baseline import load_baseline
 from pytest_retrieval.gates.lines import further_lines
 from pytest_retrieval.gates.rules import typed_rules
@@ -75,6 +76,24 @@ def test_measures_may_be_typed_in_any_way(tmp_path: Path) -> None:
     report, baseline = run(EVEN), load_baseline(judged, "old.json", rules)
     found = judge(report.head, rules, details=report.details, baseline=baseline)
     assert [verdict.status for verdict in found] == ["undecided", "passed", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("lost(grep, recall@10) <= 0", "lost() counts queries"),
+        ("no_regression(grep, -recall@10, 0)", "it is known which way recall@10 is better"),
+        ("grep: a@b@c >= baseline", "unknown measure 'a@b@c'"),
+        ("grep: recall@99 >= baseline", "recall goes up to k = 20"),
+    ],
+)
+def test_a_mistaken_measure_is_one_line_with_a_baseline_too(tmp_path: Path, text: str, why: str) -> None:
+    report, judged = run(EVEN), read_judged(written(tmp_path, run(EVEN)))
+    rules = typed_rules([text])
+    baseline = load_baseline(judged, "old.json", rules)
+    with pytest.raises(GateError) as caught:
+        judge(report.head, rules, details=report.details, baseline=baseline)
+    assert why in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,9 @@ def test_measures_get_the_name_of_the_report(text: str, resolved: str) -> None:
         ("no_regression(grep, abstained, 0)", "more abstained is neither better nor worse"),
         ("no_regression(rg, hit@k, 0)", "no arm 'rg' here"),
         ("lost(grep, recall@10) <= 0", "lost() counts queries; it takes hit@5"),
+        ("no_regression(grep, R@10, 2)", "nobody can lose 1 or more of recall@10; write 0.02 for 2 %"),
+        ("grep: p95 <= 400", "unknown measure 'p95'"),
+        ("grep-bm25:all: RR > 0", "no arm 'grep-bm25:all' here; for the difference write 'grep - bm25:all'"),
     ],
 )
 def test_names_that_the_run_does_not_have(text: str, why: str) -> None:
@@ -73,6 +76,11 @@ def test_names_that_the_run_does_not_have(text: str, why: str) -> None:
         check(parse(text), arms=ARMS, groups=KNOWN_GROUPS, limit=20)
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_of_what_is_counted_more_than_one_can_be_lost() -> None:
+    gate = parse("no_regression(grep, hard_negative_hits@k, 1.5)")
+    assert check(gate, arms=ARMS, groups=None, limit=20) == gate
 
 
 def test_a_recall_beyond_the_limit_is_refused() -> None:

@@ -99,5 +99,20 @@ def test_the_kill_criterion_is_less_confident_error_at_success_that_is_not_infer
         "context - bm25:all: hit@k.low >= -0.05",
     ]
     assert expand("grep: errors == 0") == (parse("grep: errors == 0"),)
-    with pytest.raises(GateError, match="no set of gates 'kill-criterium'; did you mean 'kill-criterion'"):
-        expand("kill-criterium(a, b)")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("kill-criterium(a, b)", "no gate 'kill-criterium'; did you mean 'kill-criterion'?"),
+        ("kill-criterion(a)", "it takes two arms: kill-criterion(ARM, ARM)"),
+        ("kill-criterion(a, a)", "it takes two arms: kill-criterion(ARM, ARM)"),
+        ("no-regression(a, hit@5, 0)", "no gate 'no-regression'; did you mean 'no_regression'?"),
+        ("losst(a, hit@5) <= 0", "did you mean 'lost'? (known: no_regression, lost, kill-criterion)"),
+        ("lost(a, hit@5)", "one of >= > <= < == != must stand between"),
+    ],
+)
+def test_calls_that_are_misspelt(text: str, why: str) -> None:
+    with pytest.raises(GateError) as caught:
+        expand(text)
+    assert why in str(caught.value)
