@@ -11,8 +11,9 @@ from pytest_retrieval.gates.baseline import Alignment, Baseline, align, check_co
 from pytest_retrieval.gates.figures import Figure, has_figure, summary_figure
 from pytest_retrieval.gates.grammar import Condition, Gate
 from pytest_retrieval.gates.loading import Comparing
+from pytest_retrieval.gates.names import ERRORS
 from pytest_retrieval.gates.samples import sample_figure
-from pytest_retrieval.report.scores import Scores, read_scores
+from pytest_retrieval.report.scores import Floats, Scores, read_scores
 
 
 class Evidence:
@@ -87,12 +88,22 @@ class Evidence:
         if gate.needs_baseline:
             assert self.baseline is not None
             common = self.common(gate)
-            ours = sample_figure(self.scores, gate, common.new, trial=self.trial)
-            return ours, sample_figure(self.baseline.scores, gate, common.old, trial=self.trial)
+            new, old = self._beside(gate, common)
+            ours = sample_figure(self.scores, gate, common.new, trial=self.trial, beside=old)
+            return ours, sample_figure(self.baseline.scores, gate, common.old, trial=self.trial, beside=new)
         if self._details is None or has_figure(self.head, gate):
             return summary_figure(self.head, gate), None
         rows = self.scores.rows(gate.group)
         return sample_figure(self.scores, gate, rows, trial=self.trial), None
+
+    def _beside(self, gate: Gate, common: Alignment) -> tuple[Floats | None, Floats | None]:
+        """The values now and in the baseline, of an arm by itself."""
+        assert self.baseline is not None
+        if gate.against or gate.measure == ERRORS:
+            return None, None
+        sides = ((self.scores, common.new), (self.baseline.scores, common.old))
+        new, old = (scores.values(gate.arm, gate.measure)[rows] for scores, rows in sides)
+        return new, old
 
     def repositories(self, gate: Condition) -> int | None:
         """How many repositories the figure speaks of, as far as that is known without the samples."""

@@ -44,6 +44,11 @@ class Figure:
     few: str | None = None
 
 
+def all_errors(asked: int) -> str:
+    """Why nothing can be said of an arm whose every sample is an error."""
+    return f"all {asked} samples are errors"
+
+
 def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
     """Whether the report's summaries hold the figure, or can say that there is none."""
     groups = head["arms"][gate.arm]["groups"]
@@ -90,7 +95,7 @@ def _of_group(group: Mapping[str, Any], gate: Gate, limit: int) -> Figure:
     if gate.measure == ERRORS:
         return Figure(n, found)
     if group["errors"] == group["n"]:
-        return Figure(n, found, f"all {group['n']} samples are errors")
+        return Figure(n, found, all_errors(group["n"]))
     if found is None:
         return Figure(n, None, f"the report has no {gate.measure} here")
     faults = min(group["errors"] - group["refused"], n - group["answered"][counted])
@@ -170,6 +175,10 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
     named = {"unit": cluster["unit"], "units": cluster["count"]}
     if gate.end == "n":
         return Figure(n, float(n), **named)
+    for label in (gate.arm, gate.against):
+        group = head["arms"][label]["groups"].get(gate.group, {})
+        if group.get("n") and group["n"] == group["errors"]:
+            return Figure(n, figures["mean"], f"{label}: {all_errors(group['n'])}", **named)
     figure = Figure(n, figures["mean"], **named)
     if gate.end:
         figure = interval_end(cluster, gate.end, figures["mean"], n)

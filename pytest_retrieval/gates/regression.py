@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_retrieval.gates.baseline import Alignment
 from pytest_retrieval.gates.evidence import Evidence
 from pytest_retrieval.gates.grammar import Lost, NoRegression
 from pytest_retrieval.gates.names import LESS_IS_BETTER
-from pytest_retrieval.gates.samples import Values, arm_values
+from pytest_retrieval.gates.samples import Values, arm_values, only_errors
 from pytest_retrieval.report.scores import FAULT, Scores
 from pytest_retrieval.stats.inferiority import decide, difference
 from pytest_retrieval.stats.rounding import half_away
@@ -26,13 +27,19 @@ def judge_regression(evidence: Evidence, gate: NoRegression) -> dict[str, Any]:
     """
     assert evidence.baseline is not None
     rows = evidence.common(gate)
-    new = arm_values(evidence.scores, gate.arm, gate.measure, rows.new, trial=evidence.trial)
-    old = arm_values(evidence.baseline.scores, gate.arm, gate.measure, rows.old, trial=evidence.trial)
+    new, old = _sides(evidence, gate, rows)
     here = ~(np.isnan(new.found) | np.isnan(old.found))
     n = int(np.count_nonzero(here))
     if n == 0:
         reason = f"no sample of {gate.group} was compared"
         return {"status": "undecidable", "n": 0, "reason": reason, "baseline": evidence.baseline_record(gate)}
+    if (nothing := _only_errors(evidence, gate, rows)) is not None:
+        return {
+            "status": "undecidable",
+            "n": n,
+            "reason": nothing,
+            "baseline": evidence.baseline_record(gate),
+        }
     found = _compared(gate, new, new.found, old.found)
     status, why = decide(_turned(gate, found), gate.margin)
     faults = new.faults + old.faults
@@ -74,6 +81,8 @@ def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
     }
     if not fields["n"]:
         return fields | {"status": "undecidable", "reason": f"no sample of {gate.group} was compared"}
+    if (reason := _only_errors(evidence, gate, rows)) is not None:
+        return fields | {"status": "undecidable", "reason": reason}
     counts = [
         int(np.count_nonzero(column))
         for column in (lost, lost & ~faulty, lost | (faulty_before & ~(new >= 1)))
@@ -87,6 +96,25 @@ def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
         why = f"{gate.arm} does not declare that it answers the same twice; single flips are noise"
         return fields | {"status": "undecided", "reason": why}
     return fields | {"status": "passed" if outcomes[0] else "failed"}
+
+
+def _sides(evidence: Evidence, gate: NoRegression, rows: Alignment) -> tuple[Values, Values]:
+    """The values of the common samples now and in the baseline."""
+    assert evidence.baseline is not None
+    columns = ((evidence.scores, rows.new), (evidence.baseline.scores, rows.old))
+    plain = [scores.values(gate.arm, gate.measure)[places] for scores, places in columns]
+    new, old = (
+        arm_values(scores, gate.arm, gate.measure, places, trial=evidence.trial, beside=beside)
+        for (scores, places), beside in zip(columns, reversed(plain), strict=True)
+    )
+    return new, old
+
+
+def _only_errors(evidence: Evidence, gate: NoRegression | Lost, rows: Alignment) -> str | None:
+    """Why an arm that answered nothing, now or in the baseline, cannot be compared; or None."""
+    assert evidence.baseline is not None
+    before = only_errors(evidence.baseline.scores, gate.arm, rows.old)
+    return only_errors(evidence.scores, gate.arm, rows.new) or (before and f"baseline: {before}")
 
 
 def _compared(gate: NoRegression, values: Values, new: Floats, old: Floats) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval.gates.figures import Figure, interval_end
+from pytest_retrieval.gates.figures import Figure, all_errors, interval_end
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
 from pytest_retrieval.measures.chosen import LARGEST
@@ -41,12 +41,20 @@ class Values:
     repositories: Sequence[str]
 
 
-def arm_values(scores: Scores, label: str, measure: str, rows: Rows, *, trial: bool) -> Values:
-    """An arm's values at ``rows``. In a trial, a task with a fault has none, elsewhere it has a miss."""
-    found = scores.values(label, measure)[rows]
-    faulty = scores.states(label)[rows] == FAULT
+def arm_values(
+    scores: Scores, label: str, measure: str, rows: Rows, *, trial: bool, beside: Floats | None = None
+) -> Values:
+    """An arm's values at ``rows``. In a trial, a task with a fault has none, elsewhere it has a miss.
+
+    ``beside`` are the values of the same samples in the other report. Where that has one, and an error left
+    this one without (measures of ContextBench are absent on an error), the sample counts as one with a fault.
+    """
+    found, states = scores.values(label, measure)[rows], scores.states(label)[rows]
+    faulty = states == FAULT
     if not trial:
         faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
+    if beside is not None:
+        faulty |= np.isnan(found) & ~np.isnan(beside) & (states >= REFUSED)
     worst, best = (1.0, 0.0) if measure in LESS_IS_BETTER else (0.0, LARGEST if is_own(measure) else 1.0)
     return Values(
         found,
@@ -58,21 +66,35 @@ def arm_values(scores: Scores, label: str, measure: str, rows: Rows, *, trial: b
     )
 
 
-def sample_figure(scores: Scores, gate: Gate, rows: Rows, *, trial: bool) -> Figure:
-    """The figure of ``gate`` over the samples at ``rows``."""
-    states = scores.states(gate.arm)[rows]
-    asked, errors = (int(np.count_nonzero(states > state)) for state in (NOT_ASKED, REFUSED - 1))
+def _counts(scores: Scores, label: str, rows: Rows) -> tuple[int, int]:
+    """How many samples the arm was asked about, and how many of them are errors."""
+    states = scores.states(label)[rows]
+    return int(np.count_nonzero(states > NOT_ASKED)), int(np.count_nonzero(states >= REFUSED))
+
+
+def only_errors(scores: Scores, label: str, rows: Rows) -> str | None:
+    """Why an arm that answered nothing cannot be judged at all, or None if it answered."""
+    asked, errors = _counts(scores, label, rows)
+    return all_errors(asked) if asked and asked == errors else None
+
+
+def sample_figure(
+    scores: Scores, gate: Gate, rows: Rows, *, trial: bool, beside: Floats | None = None
+) -> Figure:
+    """The figure of ``gate`` over the samples at ``rows``; ``beside`` as in :func:`arm_values`."""
+    asked, errors = _counts(scores, gate.arm, rows)
     if not len(rows) or (gate.measure == ERRORS and not asked):
         return Figure(0, None, f"no sample is in {gate.group}")
     if gate.measure == ERRORS:
         return Figure(asked, float(errors))
-    values = arm_values(scores, gate.arm, gate.measure, rows, trial=trial)
+    for label in filter(None, (gate.arm, gate.against)):
+        if (why := only_errors(scores, label, rows)) is not None:
+            return Figure(len(rows), None, f"{label}: {why}" if gate.against else why)
+    values = arm_values(scores, gate.arm, gate.measure, rows, trial=trial, beside=beside)
     name = [gate.arm]
     if gate.against:
         other = arm_values(scores, gate.against, gate.measure, rows, trial=trial)
         values, name = _subtracted(values, other), sorted((gate.arm, gate.against))
-    if errors == asked and not gate.against:
-        return Figure(len(rows), None, f"all {asked} samples are errors")
     return _figure(gate, values, (gate.group, *name, gate.measure))
 
 

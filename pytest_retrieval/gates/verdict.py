@@ -97,7 +97,7 @@ def _judge(evidence: Evidence, rule: Rule, undecided: Undecided, day: date) -> V
     gate, selection = rule.gate, evidence.head["selection"]
     found = _found(evidence, gate)
     if (lost := _losses(selection)) is not None:
-        found |= {"status": "undecidable", "reason": lost}
+        found |= {"status": "undecidable", "reason": lost, "missing": False}
     status = found.pop("status")
     fails = status in ("failed", "undecidable") or (status == "undecided" and undecided == "fail")
     excused = None

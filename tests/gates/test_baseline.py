@@ -11,6 +11,7 @@ import pytest
 from pytest_retrieval.errors import GateError
 from pytest_retrieval.gates.baseline import load_baseline
 from pytest_retrieval.gates.lines import further_lines
+from pytest_retrieval.gates.loading import Comparing
 from pytest_retrieval.gates.rules import typed_rules
 from pytest_retrieval.gates.verdict import judge
 from pytest_retrieval.report import schema
@@ -149,6 +150,46 @@ def test_faults_decide_nothing(tmp_path: Path) -> None:
     assert fits(found.record())["faults"] == 10
     refused: list[int | str] = [REFUSAL if place < 20 and rank else rank for place, rank in enumerate(EVEN)]
     assert verdict(tmp_path, "no_regression(grep, hit@k, 0.02)", run(refused), run(EVEN)).status == "failed"
+
+
+@pytest.mark.parametrize("gate", ["no_regression(grep, hit@k, 0.02)", "lost(grep, hit@k) <= 0"])
+def test_an_arm_that_only_errs_is_undecidable(tmp_path: Path, gate: str) -> None:
+    whole, broken = run(EVEN), run([FAULT] * 100)
+    found = verdict(tmp_path, gate, broken, whole)
+    assert (found.status, found.fails, found.reason) == ("undecidable", True, "all 100 samples are errors")
+    assert f"{gate}: all 100 samples are errors (n " in str(found)
+    fits(found.record())
+    found = verdict(tmp_path, gate, whole, broken)
+    assert (found.status, found.reason) == ("undecidable", "baseline: all 100 samples are errors")
+
+
+def test_what_is_absent_on_an_error_is_no_smaller_sample(tmp_path: Path) -> None:
+    def told(*, error: str = "") -> Report:
+        details = [sample(row, error if error and row < 40 else 1) for row in range(100)]
+        for found in details:
+            if "error" not in found["arms"]["grep"]:
+                found["metrics"]["grep"]["cb_file_coverage"] = 1.0
+        return made(details)
+
+    for gate in ("no_regression(grep, cb_file_coverage, 0.1)", "grep: cb_file_coverage >= baseline"):
+        assert verdict(tmp_path, gate, told(), told()).status == "passed"
+        for error in (FAULT, REFUSAL):
+            found = verdict(tmp_path, gate, told(error=error), told())
+            assert (found.status, found.reason) == ("undecided", "40 samples with an error decide"), gate
+
+
+def test_a_missing_baseline_excuses_no_lost_sample() -> None:
+    loss = {"of": 10, "chosen": 10, "lost": []}
+    report, rules = run([1] * 9, selection=loss), typed_rules(["no_regression(grep, hit@k, 0.1)"])
+    comparing = Comparing(text="main", missing_passes=True)
+    (found,) = judge(report.head, rules, details=report.details, comparing=comparing)
+    assert (found.status, found.fails, found.reason) == (
+        "undecidable",
+        True,
+        "1 of 10 chosen samples were lost",
+    )
+    (found,) = judge(run([1] * 9).head, rules, details=report.details, comparing=comparing)
+    assert (found.status, found.fails) == ("undecidable", False)
 
 
 def test_lost_queries_are_named_with_their_ranks(tmp_path: Path) -> None:

@@ -256,10 +256,27 @@ def test_equal_differences_of_a_few_are_not_believed() -> None:
 
 
 def test_faults_of_either_arm_may_decide_a_difference() -> None:
-    # bad errs on all, grep on one of three: the difference of hits is between -1 and 0.333333.
-    assert one("bad - grep: hit@k >= -1", head()).status == "passed"
-    undecided = one("bad - grep: hit@k < 0", head())
-    assert (undecided.status, undecided.reason) == ("undecided", "4 samples with an error decide")
+    # shaky errs on two of three, grep on one: the difference of hits is between -0.333333 and 0.666667.
+    shaky = [
+        {"shaky": (answer(ranked=["a.c"]) if row == 1 else ERROR, positive(row == 1, row == 1))}
+        for row in range(3)
+    ]
+    details = [
+        detail(row, {"grep": (ERROR if row == 1 else answer(), positive(row == 0, row == 0)), **arms})
+        for row, arms in enumerate(shaky)
+    ]
+    report = build(header("grep", "shaky", of=3, chosen=3, pairs=[("shaky", "grep")]), details).head
+    assert one("shaky - grep: hit@k >= -0.34", report).status == "passed"
+    undecided = one("shaky - grep: hit@k < 0", report)
+    assert (undecided.status, undecided.reason) == ("undecided", "3 samples with an error decide")
+
+
+def test_a_difference_with_an_arm_that_only_errs_is_undecidable() -> None:
+    # From the summaries, and of a figure that these do not have, from the samples.
+    report = build(header("grep", "bad", of=4, chosen=4, pairs=[("bad", "grep")]), DETAILS)
+    for text in ("bad - grep: hit@k >= -1", "bad - grep: hit@k.p50 >= -1"):
+        (found,) = judge(report.head, [parse(text)], details=report.details)
+        assert (found.status, found.reason) == ("undecidable", "bad: all 4 samples are errors"), text
 
 
 # Figures that no summary has come from the samples.
