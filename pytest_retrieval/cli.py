@@ -77,7 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pytest-retrieval", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="pytest-retrieval",
+        description="Benchmarks of code retrieval. Suites are run by pytest, whose --help lists the options"
+        " of a run; these commands begin one, and read and write what runs leave.",
+        epilog="%(prog)s COMMAND --help says more of each.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"pytest-retrieval {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

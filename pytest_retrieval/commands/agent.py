@@ -7,24 +7,31 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    agent = commands.add_parser("agent", help="agents of trials by description: probe, list")
+    agent = add_command(commands, "agent", "agents of trials by description: probe, list")
     actions = agent.add_subparsers(required=True, metavar="ACTION")
-    probing = actions.add_parser("probe", help="ask the agent once and say what is read and what is wrong")
+    probing = add_command(
+        actions,
+        "probe",
+        "ask an agent once, and say what is read and what is wrong",
+        "The exit code is 1 if something is wrong.",
+        example="script:./agent.sh",
+    )
     probing.add_argument(
         "agent", metavar="AGENT", help="as for --agent: codex, claude, script:PATH or FILE.json"
     )
-    probing.add_argument("--model", default="", metavar="ID")
-    probing.add_argument("--effort", default="", metavar="EFFORT")
+    probing.add_argument("--model", default="", metavar="ID", help="as --retrieval-model")
+    probing.add_argument("--effort", default="", metavar="EFFORT", help="as --retrieval-effort")
     probing.add_argument("--text", metavar="TEXT", help="the task; by default one that asks for no claim")
-    probing.add_argument("--timeout", default="5m", metavar="DURATION")
+    probing.add_argument("--timeout", default="5m", metavar="DURATION", help="such as 90s; default: 5m")
     probing.add_argument("--root", metavar="DIR", help="hand the arm grep over this folder to it, as a tool")
     probing.set_defaults(command=probe)
-    actions.add_parser("list", help="the shipped descriptions").set_defaults(command=list_shipped)
+    add_command(actions, "list", "name the shipped descriptions").set_defaults(command=list_shipped)
 
 
 def probe(options: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -7,21 +7,33 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import REPORT, add_command
 from pytest_retrieval.errors import ReportError, UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    baseline = commands.add_parser("baseline", help="named baselines under .retrieval: accept, list")
+    baseline = add_command(
+        commands,
+        "baseline",
+        "reports to compare with, by name: accept, list",
+        "They are kept in .retrieval/baselines of the current folder; --baseline NAME compares with one.",
+    )
     actions = baseline.add_subparsers(required=True, metavar="ACTION")
-    accepting = actions.add_parser("accept", help="accept report.json --as main --reason 'why'")
-    accepting.add_argument("report", metavar="REPORT")
-    accepting.add_argument("--as", dest="name", metavar="NAME", required=True)
+    accepting = add_command(
+        actions,
+        "accept",
+        "keep a report under a name, with the reason",
+        "A name that is there gets a new report, and its history goes on.",
+        example="report.json --as main --reason 'why'",
+    )
+    accepting.add_argument("report", metavar="REPORT", help=REPORT)
+    accepting.add_argument("--as", dest="name", metavar="NAME", required=True, help="what it is called")
     accepting.add_argument(
         "--reason", metavar="TEXT", required=True, help="why it is the baseline from now on"
     )
     accepting.set_defaults(command=accept)
-    listing = actions.add_parser("list", help="every name with its latest acceptance")
+    listing = add_command(actions, "list", "every name with its latest acceptance")
     listing.set_defaults(command=listed)
 
 

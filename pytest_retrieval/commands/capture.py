@@ -7,13 +7,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import add_command
+
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    capturing = commands.add_parser("capture", help="look at a file of --retrieval-context-packets")
+    capturing = add_command(commands, "capture", "files of --retrieval-context-packets: verify")
     actions = capturing.add_subparsers(required=True, metavar="ACTION")
-    verifying = actions.add_parser("verify", help="check that a capture is sound and complete")
-    verifying.add_argument("file", metavar="FILE", help="exit 0: sound, with the output of every call")
+    verifying = add_command(
+        actions,
+        "verify",
+        "check that a capture is sound and complete",
+        "The exit code is 0 if it is, with the output of every call.",
+    )
+    verifying.add_argument("file", metavar="FILE", help="what --retrieval-context-packets has written")
     verifying.set_defaults(command=verify_capture)
 
 

@@ -8,12 +8,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import ReportError, UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    comparing = commands.add_parser("compare", help="what became better or worse: compare old.json new.json")
+    comparing = add_command(
+        commands,
+        "compare",
+        "what became better or worse between two reports",
+        "Only samples that both have count.",
+        example="before.json after.json --moved 3",
+    )
     comparing.add_argument("old", metavar="OLD", help="a report, or the name of an accepted baseline")
     comparing.add_argument("new", metavar="NEW", help="a report")
     comparing.add_argument(
@@ -29,7 +36,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     comparing.add_argument(
         "--moved", type=int, default=10, metavar="N", help="samples of each arm that are named; default: 10"
     )
-    comparing.add_argument("--format", choices=("table", "md"), default="table")
+    comparing.add_argument(
+        "--format", choices=("table", "md"), default="table", help="md: for a pull request"
+    )
     comparing.set_defaults(command=compare)
 
 

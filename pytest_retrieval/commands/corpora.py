@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval import resources
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError, closest
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    corpora = commands.add_parser("corpora", help="code-search corpora: setup, validate, list")
+    corpora = add_command(commands, "corpora", "code-search corpora: setup, validate, list")
     actions = corpora.add_subparsers(required=True, metavar="ACTION")
     told = {
         "setup": (setup, "clone what is missing, check out the pinned commits"),
@@ -25,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "list": (show, "name the corpora, their pins and their queries"),
     }
     for name, (command, about) in told.items():
-        action = actions.add_parser(name, help=about)
+        action = add_command(actions, name, about)
         add_corpora(action)
         action.add_argument("--corpus", metavar="NAME,...", help="these alone; default: all")
         action.set_defaults(command=command)

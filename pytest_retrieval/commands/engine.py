@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.commands import corpora as corpora_command
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,9 +21,15 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    engine = commands.add_parser("engine", help="code-search tools by description: probe, list")
+    engine = add_command(commands, "engine", "code-search tools by description: probe, list")
     actions = engine.add_subparsers(required=True, metavar="ACTION")
-    probing = actions.add_parser("probe", help="call the tool once and say what is read and what is wrong")
+    probing = add_command(
+        actions,
+        "probe",
+        "call a tool once, and say what is read and what is wrong",
+        "The exit code is 1 if something is wrong.",
+        example="mytool.json --root . --query 'a question'",
+    )
     probing.add_argument("file", metavar="FILE", help="a description, or the name of a shipped one")
     probing.add_argument(
         "--root", default=".", metavar="DIR", help="the tree: a folder, or as for --snapshot; default: here"
@@ -31,7 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     corpora_command.add_corpora(probing)
     probing.add_argument("--query", action="append", required=True, metavar="TEXT", help="may be repeated")
     probing.set_defaults(command=probe)
-    actions.add_parser("list", help="the shipped descriptions").set_defaults(command=list_shipped)
+    add_command(actions, "list", "name the shipped descriptions").set_defaults(command=list_shipped)
 
 
 def probe(options: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.commands.parsers import REPORT, add_command
 from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.report.distinct import same_file
 
@@ -21,9 +22,21 @@ Format = Callable[["StoredReport", Sequence[str], argparse.Namespace], Iterable[
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    exporting = commands.add_parser("export", help="a report for other tools: export REPORT --as csv")
-    exporting.add_argument("report", metavar="REPORT")
-    exporting.add_argument("--as", dest="format", choices=sorted(FORMATS), required=True)
+    exporting = add_command(
+        commands,
+        "export",
+        "a report as csv, latex, markdown and other tools have it",
+        example=".retrieval/report.json --as csv -o rows.csv",
+    )
+    exporting.add_argument("report", metavar="REPORT", help=REPORT)
+    exporting.add_argument(
+        "--as",
+        dest="format",
+        choices=sorted(FORMATS),
+        required=True,
+        help="a row per sample and arm (csv, parquet), a table of arms (latex, markdown), times "
+        "(pytest-benchmark), or one arm's answers as another benchmark has them (arb, contextbench)",
+    )
     exporting.add_argument(
         "--arm", metavar="LABEL", help="this arm alone; needed for arb and contextbench if there are several"
     )

@@ -8,16 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_retrieval.commands.judging import add_gate_options, verdicts_of
+from pytest_retrieval.commands.parsers import REPORT, add_command
 from pytest_retrieval.errors import ReportError, UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    gating = commands.add_parser(
-        "gate", help="judge a stored report: gate report.json --gate 'grep: errors == 0'"
+    gating = add_command(
+        commands,
+        "gate",
+        "judge a stored report",
+        "The exit code is 1 if a gate fails, 2 for what cannot be judged.",
+        example="report.json --gate 'grep: errors == 0'",
     )
-    gating.add_argument("report", metavar="REPORT")
-    add_gate_options(gating, baseline=True)
+    gating.add_argument("report", metavar="REPORT", help=REPORT)
+    add_gate_options(gating)
     gating.set_defaults(command=gate)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.commands.parsers import REPORT, add_command
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.report.distinct import same_file
 
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    showing = commands.add_parser("html", help="a report as one self-contained page for a browser")
-    showing.add_argument("report", metavar="REPORT")
+    showing = add_command(
+        commands, "html", "a report as one page for a browser", "The page asks for nothing from anywhere."
+    )
+    showing.add_argument("report", metavar="REPORT", help=REPORT)
     showing.add_argument("-o", "--output", metavar="FILE", help="default: REPORT with the suffix .html")
     showing.set_defaults(command=html)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.commands.parsers import add_command
+
 if TYPE_CHECKING:
     from pytest_retrieval.starter.repository import Repository
 
@@ -17,7 +19,13 @@ FOLDER = "retrieval"
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    beginning = commands.add_parser("init", help="queries, an engine's description, settings and a workflow")
+    beginning = add_command(
+        commands,
+        "init",
+        "begin in a repository: queries, a suite, a CI workflow",
+        "Writes retrieval/ and .github/workflows/retrieval.yml, over no file that is there, and says what to"
+        " do next.",
+    )
     beginning.add_argument(
         "folder", nargs="?", default=".", metavar="DIR", help="in a Git repository; default: ."
     )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pytest_retrieval.gates.verdict import Verdict
 
 
-def add_gate_options(parser: argparse.ArgumentParser, *, baseline: bool) -> None:
-    """Add ``--gate``, and with ``baseline`` what a run may be compared with."""
+def add_gate_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--gate``, and what a report may be compared with."""
     parser.add_argument(
         "--gate",
         action="append",
@@ -24,10 +24,12 @@ def add_gate_options(parser: argparse.ArgumentParser, *, baseline: bool) -> None
         "--retrieval-gates", "--gates", dest="gates", metavar="FILE", help="a TOML file of further gates"
     )
     parser.add_argument(
-        "--retrieval-undecided", "--undecided", dest="undecided", metavar="warn|fail", help="default: warn"
+        "--retrieval-undecided",
+        "--undecided",
+        dest="undecided",
+        metavar="warn|fail",
+        help="what becomes of a gate that the samples do not decide; default: warn",
     )
-    if not baseline:
-        return
     parser.add_argument("--baseline", metavar="REPORT|NAME", help="the report that gates compare with")
     parser.add_argument(
         "--retrieval-baseline-missing",

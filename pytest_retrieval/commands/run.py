@@ -12,15 +12,21 @@ from pathlib import Path
 from typing import NoReturn
 
 from pytest_retrieval import resources
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError, closest
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    running = commands.add_parser(
-        "run", help="run shipped suites: run code2test --arms=grep,bm25", allow_abbrev=False
+    running = add_command(
+        commands,
+        "run",
+        "run shipped suites with pytest",
+        "Every further option is pytest's: pytest --help shows them.",
+        example="code2test --arms=grep,bm25",
+        allow_abbrev=False,
     )
-    running.add_argument("suite", nargs="+", help="a suite's name, or all; further options are pytest's")
+    running.add_argument("suite", nargs="+", help=f"{', '.join(_known())}, or all")
     running.set_defaults(command=run)
 
 
@@ -59,13 +65,18 @@ def _joined(words: Sequence[str]) -> list[str]:
 
 def _suite(name: str) -> list[str]:
     folder = resources.suites()
-    known = sorted(path.parent.name for path in folder.glob("*/test_*.py"))
+    known = _known()
     if name != "all" and name not in known:
         raise UsageError(f"no suite {name!r}{closest(name, known)} (known: {', '.join(known)}, all)")
     if (package := _package_of(folder)) is not None:
         # As a package name, the suite's place does not become pytest's root directory.
         return ["--pyargs", package + ("" if name == "all" else f".{name}")]
     return [str(folder if name == "all" else folder / name)]
+
+
+def _known() -> list[str]:
+    """The names of the shipped suites."""
+    return sorted(path.parent.name for path in resources.suites().glob("*/test_*.py"))
 
 
 def _package_of(suites: Path) -> str | None:

@@ -10,19 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    board = commands.add_parser(
-        "scoreboard", help="code-search engines side by side: scoreboard REPORT -o DIR"
+    board = add_command(
+        commands,
+        "scoreboard",
+        "code-search engines side by side, or against earlier ones",
+        "The exit code is 1 where an engine failed on a corpus, or a row fell.",
+        example=".retrieval/report.json --baseline results --max-drop 0.02",
     )
     board.add_argument(
         "paths", nargs="+", metavar="REPORT|DIR|FILE", help="reports, or codesearch-bench's results"
     )
     board.add_argument("-o", "--output", metavar="DIR", help="write a result file per engine and corpus")
-    board.add_argument("--format", choices=("table", "md", "json"), default="table")
+    board.add_argument("--format", choices=("table", "md", "json"), default="table", help="default: table")
     board.add_argument(
         "--baseline", metavar="PATH", help="an earlier scoreboard of any such form; exit 1 where a row fell"
     )

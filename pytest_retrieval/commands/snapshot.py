@@ -6,10 +6,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from pytest_retrieval.commands.parsers import add_command
+
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    looking = commands.add_parser("snapshot", help="what a snapshot holds, and what a view of it hides")
+    looking = add_command(
+        commands,
+        "snapshot",
+        "what a snapshot holds, and what a view of it hides",
+        "A snapshot is a tree as an arm sees it: of a folder, git:REPOSITORY, dist:PACKAGE or a chunk file.",
+        example="git:. --diff arb full",
+    )
     looking.add_argument("snapshot", metavar="[OWNER/NAME@COMMIT=]SOURCE", help="as for --snapshot")
     looking.add_argument(
         "--diff", nargs=2, metavar=("VIEW", "VIEW"), help="compare two views: --diff arb full"

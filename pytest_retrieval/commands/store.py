@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,22 +24,29 @@ _SECONDS_BETWEEN = 0.1
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    store = commands.add_parser("store", help="what is kept between runs: info, verify, prune, import")
+    store = add_command(commands, "store", "what is kept between runs: info, verify, prune, import")
     actions = store.add_subparsers(required=True, metavar="ACTION")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--retrieval-store", metavar="DIR", type=Path, help="default: in the cache directory")
-    actions.add_parser("info", parents=[common], help="size, entries and how often they served").set_defaults(
-        command=info
+    showing = add_command(actions, "info", "size, entries and how often they served", parents=[common])
+    showing.set_defaults(command=info)
+    verifying = add_command(
+        actions,
+        "verify",
+        "read everything again, and name what is damaged",
+        "The exit code is 1 if something is; a run would make that again.",
+        parents=[common],
     )
-    actions.add_parser(
-        "verify", parents=[common], help="read everything again; exit 1 if something is damaged"
-    ).set_defaults(command=verify)
-    pruning = actions.add_parser("prune", parents=[common], help="remove what was longest unused")
+    verifying.set_defaults(command=verify)
+    pruning = add_command(actions, "prune", "remove what was longest unused", parents=[common])
     pruning.add_argument("--size", metavar="SIZE", help="keep at most so much, such as 500M; default: 4G")
     pruning.add_argument("--all", action="store_true", help="remove everything")
     pruning.set_defaults(command=prune)
-    importing = actions.add_parser(
-        "import", parents=[common], help="read a release once, so that judging it reads and extracts nothing"
+    importing = add_command(
+        actions,
+        "import",
+        "read a release once, so that judging it reads and extracts nothing",
+        parents=[common],
     )
     importing.add_argument("release", metavar="RELEASE", type=Path, help="as for --release")
     importing.add_argument("--retrieval-store-size", metavar="SIZE", help="the store's limit; default: 4G")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.commands.judging import add_gate_options, verdicts_of
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.report.distinct import same_file
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    merging = commands.add_parser(
-        "summarize", help="merge reports into one: summarize a.json b.json -o all.json"
+    merging = add_command(
+        commands,
+        "summarize",
+        "join reports into one, print its table, and judge it",
+        "The exit code is 1 if a gate fails.",
+        example="a.json b.json -o all.json",
     )
     merging.add_argument("report", nargs="+", metavar="REPORT", help="ours, or the originals'")
     merging.add_argument("-o", "--output", metavar="FILE", help="write the merged report to FILE")
@@ -39,7 +44,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="pytest-retrieval",
         help="the profile of FILE; corvint is that of the original bench",
     )
-    add_gate_options(merging, baseline=True)
+    add_gate_options(merging)
     merging.set_defaults(command=summarize)
 
 

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import REPORT, add_command
 from pytest_retrieval.errors import UsageError
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    exporting = commands.add_parser("trec", help="TREC run and qrels files: trec REPORT -o DIR")
-    exporting.add_argument("report", metavar="REPORT")
+    exporting = add_command(
+        commands, "trec", "a report as TREC run and qrels files", example="a.json -o trec"
+    )
+    exporting.add_argument("report", metavar="REPORT", help=REPORT)
     exporting.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="a new folder, or one of before"
     )

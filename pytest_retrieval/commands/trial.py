@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from pytest_retrieval.commands.parsers import add_command
 from pytest_retrieval.errors import RetrievalError, UsageError
 from pytest_retrieval.programs.interrupts import interrupted_by_sigterm
 
@@ -17,7 +18,7 @@ INTERRUPTED = 130
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its actions."""
-    trial = commands.add_parser("trial", help="agents under context: generate, import-heldout, score")
+    trial = add_command(commands, "trial", "tasks and reports of trials: generate, import-heldout, score")
     actions = trial.add_subparsers(required=True, metavar="ACTION")
     _add_import(actions)
     _add_generate(actions)
@@ -26,23 +27,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_import(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "make a run manifest of a frozen held-out set, after checking its digests"
-    importing = actions.add_parser("import-heldout", help=about, description=about, allow_abbrev=False)
+    importing = add_command(actions, "import-heldout", about, allow_abbrev=False)
     importing.add_argument("--tasks", required=True, metavar="FILE", help="the frozen tasks.jsonl")
     importing.add_argument("--manifest", required=True, metavar="FILE", help="its manifest.json")
     importing.add_argument("--chunk-root", metavar="DIR", help="check the chunk files in it, too")
-    importing.add_argument("--output", metavar="FILE", help="default: standard output")
+    importing.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     importing.set_defaults(command=import_heldout)
 
 
 def _add_generate(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "make an unseen set of co-change tasks from a local Git history"
-    making = actions.add_parser("generate", help=about, description=about, allow_abbrev=False)
+    making = add_command(actions, "generate", about, allow_abbrev=False)
     making.add_argument("--repo", required=True, metavar="DIR", help="a clone, bare or not; only read")
     making.add_argument("--name", required=True, metavar="OWNER/NAME", help="what tasks call it")
     making.add_argument(
         "--since", required=True, metavar="DATE", help="2026-09-01 (00:00 UTC), or with a time"
     )
-    making.add_argument("--output", required=True, metavar="DIR", help="gets tasks.json and corpus/")
+    making.add_argument("-o", "--output", required=True, metavar="DIR", help="gets tasks.json and corpus/")
     making.add_argument("--limit", type=int, default=40, metavar="N", help="tasks at most; default 40")
     making.add_argument("--min-files", type=int, default=2, metavar="N", help="of a commit; default 2")
     making.add_argument("--max-files", type=int, default=6, metavar="N", help="of a commit; default 6")
@@ -52,9 +53,9 @@ def _add_generate(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _add_score(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     about = "score a trial's report again from what it recorded"
-    scoring = actions.add_parser("score", help=about, description=about, allow_abbrev=False)
+    scoring = add_command(actions, "score", about, allow_abbrev=False)
     scoring.add_argument("--report", required=True, metavar="FILE", help="of this tool, or of cw-trial")
-    scoring.add_argument("--output", metavar="FILE", help="default: standard output")
+    scoring.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     scoring.add_argument("--tasks", metavar="FILE", help="the run manifest, for subjects that it lacks")
     scoring.add_argument("--history", metavar="DIR", help="a repository that tells which gold existed")
     scoring.add_argument("--prices", metavar="FILE", help="what tokens cost, TOML or JSON")

@@ -22,7 +22,7 @@ def add_options(parser: pytest.Parser) -> None:
         if option.alias:
             names.append("--retrieval-" + option.alias)
         _add(group, names, option)
-        twin = f"Twin of --retrieval-{option.name}: {option.help.split('. ')[0].rstrip('.')}."
+        twin = f"The same as --retrieval-{option.name}."
         parser.addini(option.dest, twin, type=option.ini_type, default=None)
 
 
@@ -37,7 +37,7 @@ def add_short_forms(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         name = "--" + option.name
         if option.short and name not in taken:
-            _add(group, [name], option)
+            _add(group, [name], option._replace(help=f"Short for --retrieval-{option.name}."))
 
 
 def reclaim_values(config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> None:

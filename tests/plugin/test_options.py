@@ -35,6 +35,13 @@ def test_every_option_has_a_long_name_an_ini_twin_and_help(bench: Bench) -> None
         assert (f" --{option.name}{value}" in text) == option.short
 
 
+def test_the_help_says_everything_once(bench: Bench) -> None:
+    text = " ".join(bench.run("--help").stdout.str().split())
+    assert text.count("Arms to run, separated by commas: built-in names") == 1
+    assert "--arms=[LABEL=]SPEC,... Short for --retrieval-arms. " in text
+    assert "retrieval_arms (linelist): The same as --retrieval-arms. " in text
+
+
 @pytest.mark.parametrize("prefix", ["--", "--retrieval-"])
 def test_names_on_the_command_line(bench: Bench, prefix: str) -> None:
     arguments = {
