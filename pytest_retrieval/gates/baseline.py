@@ -165,7 +165,9 @@ def _check_share(
             )
         return
     larger = len(samples) if chosen_of_more else max(len(samples), len(baseline.scores.samples))
-    if not common or common / larger < baseline.overlap:
+    if not common:
+        raise UsageError(f"baseline {baseline.shown}: no sample is in both, with the same gold and commit")
+    if common / larger < baseline.overlap:
         raise UsageError(
             f"baseline {baseline.shown}: {common} of {larger} samples are common, less than the share of"
             f" {baseline.overlap:g} that --retrieval-baseline-overlap asks for"

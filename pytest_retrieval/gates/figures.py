@@ -6,7 +6,7 @@ declared refusal is an arm's answer and no fault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,8 @@ from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
 from pytest_retrieval.stats.inferiority import unseen_share
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.wilson import wilson
+
+_SHOWN = 6  # groups that are there, where one is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ def all_errors(asked: int) -> str:
     return f"all {asked} samples are errors"
 
 
+def no_sample(group: str, known: Iterable[str]) -> str:
+    """Why there is no figure of an empty ``group``, with those of its kind that are not."""
+    kind = group.partition(":")[0]
+    alike = sorted(name for name in known if name.startswith(f"{kind}:") and "/fold:" not in name)
+    shown = ", ".join(alike[:_SHOWN]) + (f" and {len(alike) - _SHOWN} more" if len(alike) > _SHOWN else "")
+    return f"no sample is in {group}" + (f"; known are {shown}" if alike else "")
+
+
 def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
     """Whether the report's summaries hold the figure, or can say that there is none."""
     groups = head["arms"][gate.arm]["groups"]
@@ -75,9 +85,10 @@ def summary_figure(head: Mapping[str, Any], gate: Gate) -> Figure:
         return _difference(head, gate)
     if gate.measure in TIMES and head["kind"] != "trial":
         return _time(head, gate)
-    group = head["arms"][gate.arm]["groups"].get(gate.group)
+    groups = head["arms"][gate.arm]["groups"]
+    group = groups.get(gate.group)
     if group is None:
-        return Figure(0, None, f"no sample is in {gate.group}")
+        return Figure(0, None, no_sample(gate.group, groups))
     if head["kind"] == "trial":
         return _of_trial(group, gate)
     return _of_group(group, gate, head["limit"])

@@ -30,6 +30,11 @@ def further_lines(record: Mapping[str, Any]) -> Iterator[str]:
             yield f"the exception has run out: {exception['reason']}{until}"
         else:
             yield f"excepted, the run may pass: {exception['reason']}{until}"
+    worst = record.get("worst")
+    if worst is not None:
+        told = f"{number_text(worst['baseline'])} -> {number_text(worst['got'])} (n {worst['n']})"
+        alone = f"; {worst['gate']} judges it alone" if "gate" in worst else ""
+        yield f"most was lost in {worst['repo']}: {told}{alone}"
     lost = record.get("lost", [])
     for item in lost[:_LISTED]:
         yield f"lost: {item['repo']} {item['id']}: {_ranks(item)}"
@@ -75,8 +80,9 @@ def _scope(record: Mapping[str, Any]) -> str:
     baseline = record.get("baseline")
     if baseline is not None:
         common = baseline["common"]
-        shared = "" if common == baseline["samples"] else f", {common} of its {baseline['samples']} samples"
-        parts.append(f"baseline {baseline['path']} {baseline['sha256'][:8]}{shared}")
+        parts.append(f"baseline {baseline['path']} {baseline['sha256'][:8]}")
+        if common < max(baseline["samples"], record["chosen"]):
+            parts.append(f"{common} of its {baseline['samples']} samples")
     return ", ".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from pytest_retrieval.gates.baseline import Alignment
 from pytest_retrieval.gates.evidence import Evidence
-from pytest_retrieval.gates.grammar import Lost, NoRegression
+from pytest_retrieval.gates.grammar import ALL, Lost, NoRegression
 from pytest_retrieval.gates.names import LESS_IS_BETTER
 from pytest_retrieval.gates.samples import Values, arm_values, only_errors
 from pytest_retrieval.report.scores import FAULT, Scores
+from pytest_retrieval.stats.clusters import group_places
 from pytest_retrieval.stats.inferiority import decide, difference
 from pytest_retrieval.stats.rounding import half_away
 
@@ -47,8 +49,7 @@ def judge_regression(evidence: Evidence, gate: NoRegression) -> dict[str, Any]:
         extremes = ((new.worst, old.best), (new.best, old.worst))
         others = {decide(_turned(gate, _compared(gate, new, *pair)), gate.margin)[0] for pair in extremes}
         if others - {status}:
-            what = "sample with an error decides" if faults == 1 else "samples with an error decide"
-            status, why = "undecided", f"{faults} {what}"
+            status, why = "undecided", errors_decide(faults)
     return {
         "status": status,
         "n": n,
@@ -60,7 +61,34 @@ def judge_regression(evidence: Evidence, gate: NoRegression) -> dict[str, Any]:
         "baseline": evidence.baseline_record(gate, _mean(old.found[here])),
         "faults": faults or None,
         "reason": why,
+        "worst": None if status == "passed" else _worst(gate, new, old),
     }
+
+
+def errors_decide(faults: int) -> str:
+    """Why a gate is undecided that would turn if the samples with an error had been hit."""
+    return (
+        f"{faults} sample with an error decides" if faults == 1 else f"{faults} samples with an error decide"
+    )
+
+
+def _worst(gate: NoRegression, new: Values, old: Values) -> dict[str, Any] | None:
+    """The repository in which most of all losses are, if there is one and others beside it.
+
+    Over few repositories a loss in one of them is never beyond chance, however sure it is in that one.
+    """
+    losses = np.nan_to_num(old.found - new.found) * (-1 if _less_is_better(gate) else 1)
+    places = group_places(new.repositories)
+    by_repository = [fsum(losses[rows].clip(min=0).tolist()) for rows in places]
+    most = max(by_repository)
+    if len(places) < 2 or np.count_nonzero(losses > 0) < 2 or 2 * most <= fsum(by_repository):
+        return None
+    rows = places[by_repository.index(most)]
+    rows = rows[~np.isnan(old.found[rows] - new.found[rows])]
+    repository = new.repositories[int(rows[0])]
+    alone = {"gate": str(replace(gate, group=f"repo:{repository}"))} if gate.group == ALL else {}
+    ends = {"baseline": _mean(old.found[rows]), "got": _mean(new.found[rows])}
+    return {"repo": repository, "n": len(rows), **ends, **alone}
 
 
 def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
@@ -90,10 +118,9 @@ def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
     outcomes = [gate.holds(count) for count in counts]
     if len(set(outcomes)) > 1:
         faults = int(np.count_nonzero(faulty | faulty_before))
-        what = "sample with an error decides" if faults == 1 else "samples with an error decide"
-        return fields | {"status": "undecided", "reason": f"{faults} {what}", "faults": faults}
+        return fields | {"status": "undecided", "reason": errors_decide(faults), "faults": faults}
     if not outcomes[0] and not _deterministic(evidence, gate.arm):
-        why = f"{gate.arm} does not declare that it answers the same twice; single flips are noise"
+        why = f"{gate.arm} does not declare that it answers the same twice, so single flips may be noise"
         return fields | {"status": "undecided", "reason": why}
     return fields | {"status": "passed" if outcomes[0] else "failed"}
 
@@ -127,10 +154,14 @@ def _compared(gate: NoRegression, values: Values, new: Floats, old: Floats) -> d
 
 def _turned(gate: NoRegression, found: dict[str, Any]) -> dict[str, Any]:
     """The difference as a gain: of some measures less is better."""
-    if gate.better != "-" and gate.measure not in LESS_IS_BETTER:
+    if not _less_is_better(gate):
         return found
     turned = {**found, "mean": -found["mean"], "wins": found["losses"], "losses": found["wins"]}
     return {**turned, "low": -found["high"], "high": -found["low"]} if "low" in found else turned
+
+
+def _less_is_better(gate: NoRegression) -> bool:
+    return gate.better == "-" or gate.measure in LESS_IS_BETTER
 
 
 def _lost(evidence: Evidence, gate: Lost, new: int, old: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval.gates.figures import Figure, all_errors, interval_end
+from pytest_retrieval.gates.figures import Figure, all_errors, interval_end, no_sample
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
 from pytest_retrieval.measures.chosen import LARGEST
@@ -84,7 +84,7 @@ def sample_figure(
     """The figure of ``gate`` over the samples at ``rows``; ``beside`` as in :func:`arm_values`."""
     asked, errors = _counts(scores, gate.arm, rows)
     if not len(rows) or (gate.measure == ERRORS and not asked):
-        return Figure(0, None, f"no sample is in {gate.group}")
+        return Figure(0, None, no_sample(gate.group, scores.members))
     if gate.measure == ERRORS:
         return Figure(asked, float(errors))
     for label in filter(None, (gate.arm, gate.against)):

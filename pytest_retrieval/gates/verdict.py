@@ -18,7 +18,7 @@ from pytest_retrieval.gates.grammar import Condition, Gate, Lost, NoRegression
 from pytest_retrieval.gates.lines import verdict_line
 from pytest_retrieval.gates.loading import Comparing, Undecided
 from pytest_retrieval.gates.names import check
-from pytest_retrieval.gates.regression import judge_lost, judge_regression
+from pytest_retrieval.gates.regression import errors_decide, judge_lost, judge_regression
 from pytest_retrieval.gates.rules import Rule, today
 
 Details = Callable[[], Iterator[Mapping[str, Any]]]
@@ -148,8 +148,7 @@ def _judge_figure(evidence: Evidence, gate: Gate) -> dict[str, Any]:
         faults = figure.faults + (before.faults if before else 0)
         if not faults:
             return fields | {"status": "undecided", "reason": figure.doubt or (before and before.doubt)}
-        what = "sample with an error decides" if faults == 1 else "samples with an error decide"
-        return fields | {"status": "undecided", "reason": f"{faults} {what}", "faults": faults}
+        return fields | {"status": "undecided", "reason": errors_decide(faults), "faults": faults}
     return fields | {"status": status}
 
 
@@ -163,4 +162,6 @@ def _extremes(figure: Figure, before: Figure | None) -> Iterable[tuple[float, fl
 def _losses(selection: Mapping[str, Any]) -> str | None:
     judged = selection.get("judged", selection["chosen"] - len(selection["lost"]))
     missing = max(len(selection["lost"]), selection["chosen"] - judged)
-    return f"{missing} of {selection['chosen']} chosen samples were lost" if missing else None
+    if not missing:
+        return None
+    return f"{missing} of {selection['chosen']} chosen samples were lost; run those again"

@@ -76,10 +76,14 @@ def decide(found: Mapping[str, Any], margin: float) -> tuple[Status, str]:
 
 
 def _doubt(found: Mapping[str, Any], edge: float) -> str:
+    tells = "more samples would tell"
     if found["high"] < edge:
-        return "the upper end is below minus the margin, but the randomisation test allows chance"
+        return f"the upper end is below minus the margin, but the randomisation test allows chance; {tells}"
+    hidden = (
+        f"{found['n']} may hide a loss of {found['unseen']:.3g}; more samples or a larger margin would tell"
+    )
     if not found["wins"] + found["losses"]:
-        return f"no sample differs, yet {found['n']} may hide a loss of {found['unseen']:.3g}"
+        return f"no sample differs, yet {hidden}"
     if found["low"] > edge:
-        return f"{found['n']} samples may hide a loss of {found['unseen']:.3g}"
-    return "minus the margin is inside the interval"
+        return f"the interval is above minus the margin, yet {hidden}"
+    return f"minus the margin is inside the interval; {tells}"

@@ -101,7 +101,12 @@ def test_a_mistaken_measure_is_one_line_with_a_baseline_too(tmp_path: Path, text
     ("margin", "status", "why"),
     [
         # A hundred samples without a loss may hide 3.6 %.
-        ("0.02", "undecided", "no sample differs, yet 100 may hide a loss of 0.0362"),
+        (
+            "0.02",
+            "undecided",
+            "no sample differs, yet 100 may hide a loss of 0.0362;"
+            " more samples or a larger margin would tell",
+        ),
         ("0.04", "passed", "the lower end is above minus the margin"),
     ],
 )
@@ -117,6 +122,28 @@ def test_samples_of_one_repository_speak_of_it_alone(tmp_path: Path) -> None:
     found = verdict(tmp_path, "no_regression(grep, hit@k, 0)", new, old)
     assert found.status == "failed"
     assert "unit sample, speaks of this repository alone" in str(found)
+
+
+def test_the_repository_with_most_of_the_losses_is_named(tmp_path: Path) -> None:
+    # Ten repositories of ten; every hit of one is gone, which no test over repositories tells from chance.
+    places = [f"acme/r{row // 10}" for row in range(100)]
+    whole, holed = (
+        made([sample(row, rank if repo != gone else 0, repo=repo) for row, (rank, repo) in rows])
+        for gone in ("", "acme/r3")
+        for rows in [list(enumerate(zip([1, 0] * 50, places, strict=True)))]
+    )
+    found = verdict(tmp_path, "no_regression(grep, hit@k, 0.02)", holed, whole)
+    record = fits(found.record())
+    alone = "no_regression(grep @ repo:acme/r3, hit@k, 0.02)"
+    assert found.status == "undecided"
+    assert record["worst"] == {"repo": "acme/r3", "n": 10, "baseline": 0.5, "got": 0, "gate": alone}
+    assert list(further_lines(record)) == [
+        f"most was lost in acme/r3: 0.5 -> 0 (n 10); {alone} judges it alone"
+    ]
+    assert verdict(tmp_path, alone, holed, whole).status == "failed"
+    assert (
+        "worst" not in verdict(tmp_path, "no_regression(grep, hit@k, 0)", run([0] * 100), run(EVEN)).record()
+    )
 
 
 def test_of_some_measures_less_is_better(tmp_path: Path) -> None:
@@ -186,7 +213,7 @@ def test_a_missing_baseline_excuses_no_lost_sample() -> None:
     assert (found.status, found.fails, found.reason) == (
         "undecidable",
         True,
-        "1 of 10 chosen samples were lost",
+        "1 of 10 chosen samples were lost; run those again",
     )
     (found,) = judge(run([1] * 9).head, rules, details=report.details, comparing=comparing)
     assert (found.status, found.fails) == ("undecidable", False)

@@ -142,14 +142,14 @@ def test_a_lost_sample_makes_every_gate_undecidable(selection: dict[str, Any]) -
     for text in ("grep: recall@5 >= 0", "grep: errors <= 100"):
         verdict = one(text, head(**selection))
         assert verdict.status == "undecidable"
-        assert verdict.reason == "1 of 5 chosen samples were lost"
+        assert verdict.reason == "1 of 5 chosen samples were lost; run those again"
         assert not verdict.holds
 
 
 def test_a_crashed_sample_is_lost() -> None:
     crashed = detail(4, {"grep": (ERROR, positive(0.0, 0.0))}, status="crashed")
     verdict = one("grep: recall@5 >= 0", head([*DETAILS, crashed]))
-    assert verdict.reason == "1 of 5 chosen samples were lost"
+    assert verdict.reason == "1 of 5 chosen samples were lost; run those again"
 
 
 def test_nothing_at_all_is_undecidable() -> None:

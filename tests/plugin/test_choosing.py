@@ -117,7 +117,7 @@ def test_a_run_that_stops_at_a_failure_reports_what_it_has(
     assert found == {"of": 7, "chosen": 7, "judged": 7 - len(lost)}
     [gate] = bench.report()["gates"]
     assert gate["status"] == "undecidable"
-    assert gate["reason"] == f"{len(lost)} of 7 chosen samples were lost"
+    assert gate["reason"] == f"{len(lost)} of 7 chosen samples were lost; run those again"
     result.stdout.fnmatch_lines([f"lost: {len(lost)} of 7: *", "gate UNDECIDABLE stumbler: hit@k >= 0: *"])
 
 

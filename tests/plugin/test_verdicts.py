@@ -80,7 +80,8 @@ def test_a_group_that_was_not_chosen_is_undecidable(bench: Bench) -> None:
     result = bench.run(*MAIN, "-k", "click", "--gate=alphabet @ fold:A: mrr@k >= 0")
     assert result.ret == 1
     line = (
-        "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A (n 0, unit sample, on 2 of 7)"
+        "gate UNDECIDABLE alphabet @ fold:A: mrr@k >= 0: no sample is in fold:A; known are fold:B"
+        " (n 0, unit sample, on 2 of 7)"
     )
     assert line in result.outlines
 

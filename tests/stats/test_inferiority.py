@@ -80,10 +80,19 @@ def test_a_loss_of_one_repository_is_no_loss_of_all() -> None:
 @pytest.mark.parametrize(
     ("differences", "margin", "why"),
     [
-        ([0.0] * 20, 0.0, "no sample differs, yet 20 may hide a loss of 0.168"),
-        ([1.0] + [0.0] * 19, 0.02, "20 samples may hide a loss of 0.168"),
+        (
+            [0.0] * 20,
+            0.0,
+            "no sample differs, yet 20 may hide a loss of 0.168; more samples or a larger margin would tell",
+        ),
+        (
+            [1.0] + [0.0] * 19,
+            0.02,
+            "the interval is above minus the margin, yet 20 may hide a loss of 0.168;"
+            " more samples or a larger margin would tell",
+        ),
         ([-1.0] * 4 + [0.0] * 16, 0.0, "the randomisation test allows chance"),
-        ([-1.0, 1.0] * 10, 0.0, "minus the margin is inside the interval"),
+        ([-1.0, 1.0] * 10, 0.0, "minus the margin is inside the interval; more samples would tell"),
         ([-1.0] * 4, 0.0, "4 samples are too few for a verdict, which takes 5"),
     ],
 )
