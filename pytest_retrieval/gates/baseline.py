@@ -160,7 +160,7 @@ def _check_share(
             here = set(alignment.new.tolist())
             first = next(sample.key[1] for place, sample in enumerate(samples) if place not in here)
             raise UsageError(
-                f"baseline {baseline.shown}: it lacks {alignment.only_new} of {len(samples)} samples (first"
+                f"baseline {baseline.shown}: it lacks {alignment.only_new} of {len(samples)} samples as they are here (first"
                 f" {first!a:.60}); --retrieval-baseline-overlap 0.9 compares those that both have"
             )
         return

@@ -81,8 +81,10 @@ def _scope(record: Mapping[str, Any]) -> str:
     if baseline is not None:
         common = baseline["common"]
         parts.append(f"baseline {baseline['path']} {baseline['sha256'][:8]}")
-        if common < max(baseline["samples"], record["chosen"]):
+        if common < baseline["samples"]:
             parts.append(f"{common} of its {baseline['samples']} samples")
+        elif common < record["chosen"]:
+            parts.append(f"{common} samples in common")
     return ", ".join(parts)
 
 

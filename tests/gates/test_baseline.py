@@ -277,6 +277,8 @@ def test_the_overlap_is_compared_and_said(tmp_path: Path) -> None:
     found = verdict(tmp_path, "grep: hit@k >= baseline", new, run(EVEN), overlap=0.9)
     assert found.status == "passed"
     assert str(found).endswith(", 95 of its 100 samples)")
+    grown = verdict(tmp_path, "grep: hit@k >= baseline", run([1] * 104), run(EVEN), overlap=0.9)
+    assert str(grown).endswith(", 100 samples in common)")
 
 
 def test_samples_of_an_edited_file_are_the_same_where_their_facts_are(tmp_path: Path) -> None:
@@ -295,7 +297,7 @@ def test_samples_of_an_edited_file_are_the_same_where_their_facts_are(tmp_path: 
             run([1] * 5),
             run([1] * 4),
             None,
-            "it lacks 1 of 5 samples (first 's4'); --retrieval-baseline-overlap 0.9",
+            "it lacks 1 of 5 samples as they are here (first 's4'); --retrieval-baseline-overlap 0.9",
         ),
         (run([1] * 5), run([1] * 4), 0.9, "4 of 5 samples are common, less than the share of 0.9"),
         (run([1] * 4), run([1] * 9), 0.5, "4 of 9 samples are common"),
