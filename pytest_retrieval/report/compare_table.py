@@ -9,6 +9,7 @@ from pytest_retrieval.report.compare import ArmChange, Comparison, Moved, Row
 from pytest_retrieval.report.paired import SELECTIVE
 from pytest_retrieval.report.pieces import Line, Piece, printable
 from pytest_retrieval.stats.clusters import PLURALS
+from pytest_retrieval.stats.paired import leaves_out_zero
 
 _OUTSIDE = "*"
 _PILOT = "PILOT "
@@ -103,9 +104,9 @@ def _table(arm: ArmChange, width: int) -> Iterator[Line]:
         shown = ("" if row.group == before else _shortened(cells[0], widths[0]), *cells[1:])
         before = row.group
         difference = row.difference
-        low, high = difference.get("low", 0), difference.get("high", 0)
-        role = "good" if low > 0 else "bad" if high < 0 else ""
-        yield (Piece(_joined(shown, widths), role),)
+        role = "good" if difference["mean"] > 0 else "bad"
+        told = leaves_out_zero(difference, difference["p"])
+        yield (Piece(_joined(shown, widths), role if told else ""),)
 
 
 def _joined(cells: tuple[str, ...], widths: list[int]) -> str:
@@ -130,10 +131,9 @@ def _difference(found: Mapping[str, Any], mark: str) -> str:
     mean = _signed(found["mean"])
     if "low" not in found:
         return mean
-    if found["low"] == found["high"]:
-        return f"{mean} all equal"
-    outside = found["low"] > 0 or found["high"] < 0
-    return f"{mean} [{_signed(found['low'])}, {_signed(found['high'])}]{mark if outside else ''}"
+    ends = f"[{_signed(found['low'])}, {_signed(found['high'])}]"
+    text = f"{mean} {'all equal' if found['low'] == found['high'] else ends}"
+    return text + (mark if leaves_out_zero(found, found["p"]) else "")
 
 
 def _signed(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
 from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.stats.clusters import PLURALS
+from pytest_retrieval.stats.paired import leaves_out_zero
 
 _GAP = "  "
 _ROOMY = 100  # characters from which figures are written in full
@@ -82,7 +83,8 @@ def _heading(group: str, pairs: Mapping[str, Mapping[str, Any]], measures: Seque
     """What the intervals are over; a line that is short enough, whatever it leaves out."""
     where = "" if group == "all" else f" ({group.removeprefix('stratum:')})"
     clusters = [found[name]["cluster"] for found in pairs.values() for name in measures if name in found]
-    over = f"{clusters[0]['count']} {PLURALS[clusters[0]['unit']]}" if clusters else ""
+    units = {(found["count"], found["unit"]) for found in clusters if "low" in found}
+    over = " or ".join(f"{count} {PLURALS[unit]}" for count, unit in sorted(units))
     says = f"differences{where}, 95% intervals over {over}; {_OUTSIDE} zero is outside"
     return says if over and len(says) <= width else f"differences{where}; {_OUTSIDE} zero is outside"
 
@@ -94,12 +96,12 @@ def _cell(figures: Mapping[str, Any] | None, *, roomy: bool) -> Cell:
     mean = _signed(figures["mean"], roomy=roomy)
     if "low" not in cluster:
         return Cell(f"{mean} -")
-    if cluster.get("degenerate"):
-        return Cell(f"{mean} all equal")  # an interval without width proves nothing
     low, high = cluster["low"], cluster["high"]
-    outside = low > 0 or high < 0
-    text = f"{mean} [{_signed(low, roomy=roomy)},{' ' if roomy else ''}{_signed(high, roomy=roomy)}]"
-    return Cell(text + (_OUTSIDE if outside else ""), ("good" if low > 0 else "bad") if outside else "")
+    ends = f"[{_signed(low, roomy=roomy)},{' ' if roomy else ''}{_signed(high, roomy=roomy)}]"
+    text = f"{mean} {'all equal' if cluster.get('degenerate') else ends}"
+    if not leaves_out_zero(cluster, figures["p"]):
+        return Cell(text)
+    return Cell(text + _OUTSIDE, "good" if low > 0 else "bad")
 
 
 def _signed(value: float, *, roomy: bool) -> str:

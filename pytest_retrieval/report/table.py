@@ -224,7 +224,9 @@ def _notes(report: Mapping[str, Any], width: int) -> Iterator[Line]:
 
 def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
     selection = report["selection"]
-    with_gold = max((arm["groups"]["all"]["positives"] for arm in report["arms"].values()), default=0)
+    # Arms of a merged report need not have been asked the same, and without a snapshot there is no ceiling.
+    counts = (arm["groups"]["all"]["positives"] for arm in report["arms"].values())
+    with_gold = max(report["ceiling"]["all"]["n"], *counts)
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     yield Piece(f"samples: {selection['chosen']}{of} chosen, {with_gold} with gold")
 

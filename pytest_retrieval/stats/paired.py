@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
@@ -16,6 +16,7 @@ from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.streams import Stream
 
 REPOSITORY_FLOOR = 5  # samples from which on a repository is shown by itself
+LEVEL = 0.05  # the largest p at which a test tells a difference from chance
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +92,18 @@ def over_units(
         "p": half_away(_p_value(differences, groups, stream_name)),
         **_counts(a, b),
     }
+
+
+def leaves_out_zero(interval: Mapping[str, Any], p: float) -> bool:
+    """Whether the ``low`` and ``high`` of an ``interval``, if it has them, leave out zero beyond chance.
+
+    An interval without width comes of units that all say the same, and bounds nothing by itself: there the
+    randomisation test's ``p`` over the same units decides.
+    """
+    if "low" not in interval:
+        return False
+    low, high = interval["low"], interval["high"]
+    return (low > 0 or high < 0) and (low < high or p <= LEVEL)
 
 
 def _counts(a: Floats, b: Floats) -> dict[str, int]:

@@ -108,10 +108,21 @@ def test_an_arm_of_which_nothing_moved_is_one_line(tmp_path: Path) -> None:
     assert texts(found)[-1] == "grep: no sample moved"
 
 
+@pytest.mark.parametrize(("samples", "shown", "role"), [(5, "all equal  ", ""), (6, "all equal*", "bad")])
+def test_equal_losses_are_marked_where_the_randomisation_test_tells_them(
+    tmp_path: Path, samples: int, shown: str, role: str
+) -> None:
+    # Signs of five units give no smaller p than 2 / 2**5 = 0.0625, those of six 0.03125.
+    found = compared(tmp_path, run([1] * samples), run([0] * samples), measures=["hit@k"])
+    (row,) = [line for line in compare_lines(found, 100) if plain(line).startswith("all")]
+    assert f"-1.000 {shown}" in plain(row)
+    assert row[0].role == role
+
+
 def test_markdown_shows_names_as_text(tmp_path: Path) -> None:
     old = made([sample(row, 1, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
     new = made([sample(row, 0, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
     lines = list(markdown(compared(tmp_path, old, new, measures=["hit@k"])))
-    assert "| all | hit@k | 6 | 1.000 | 0.000 | -1.000 all equal | 0 / 6 / 0 |" in lines
+    assert "| all | hit@k | 6 | 1.000 | 0.000 | -1.000 all equal \\* | 0 / 6 / 0 |" in lines
     assert "- a\\_b/'c' &lt;b>\\|0: rank 1 -> not found" in lines
     assert lines[-1] == "\\* zero is outside the interval"

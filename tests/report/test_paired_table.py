@@ -15,7 +15,8 @@ def figures(
     mean: float, low: float | None, high: float | None, n: int = 40, **cluster: Any
 ) -> dict[str, Any]:
     ends = {} if low is None else {"low": low, "high": high}
-    return {"n": n, "mean": mean, "cluster": {"unit": "repository", "count": 8, **ends, **cluster}}
+    p = cluster.pop("p", 0.2)
+    return {"n": n, "mean": mean, "p": p, "cluster": {"unit": "repository", "count": 8, **ends, **cluster}}
 
 
 PAIRS = {
@@ -67,6 +68,35 @@ def test_samples_without_gold_have_a_table_of_their_own() -> None:
         "differences (natural_no_gold), 95% intervals over 9 samples; * zero is outside",
         "pair    n  selective",
     ]
+
+
+def test_equal_differences_are_told_from_chance_by_the_randomisation_test() -> None:
+    pairs = {
+        f"{label} - b": {"mrr@k": figures(mean, mean, mean, degenerate=True, p=p)}
+        for label, mean, p in (("a", -1.0, 0.05), ("c", -1.0, 0.0625), ("d", 0.0, 1.0), ("e", 0.25, 0.01))
+    }
+    lines = list(paired_lines(head(pairs), 100))[2:]
+    assert [plain(line).split("40  ")[1] for line in lines] == [
+        "-1.000 all equal*",
+        "-1.000 all equal",
+        " 0.000 all equal",
+        "+0.250 all equal*",
+    ]
+    assert [line[2].role for line in lines] == ["bad", "", "", "good"]
+
+
+def test_the_line_above_tells_every_unit_and_none_where_there_is_no_interval() -> None:
+    few = figures(0.0, -0.1, 0.1, unit="sample", count=2)
+    pairs = {"a - b": {"mrr@k": figures(0.0, -0.1, 0.1)}, "c - b": {"mrr@k": few}}
+    assert texts(list(paired_lines(head(pairs), 100)))[0] == (
+        "differences, 95% intervals over 2 samples or 8 repositories; * zero is outside"
+    )
+    alone = {
+        "a - b": {"selective_success": figures(1.0, None, None, unit="sample", count=1, state="NOT_RUN")}
+    }
+    assert texts(list(paired_lines(head(alone, "stratum:natural_no_gold"), 100)))[0] == (
+        "differences (natural_no_gold); * zero is outside"
+    )
 
 
 def test_many_pairs_are_in_the_report() -> None:

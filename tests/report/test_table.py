@@ -179,6 +179,18 @@ def test_the_table_fits(labels: list[str], width: int, n: int, high: float, wall
         assert title in table[0]
 
 
+def test_samples_of_arms_that_were_not_asked_the_same_are_all_counted() -> None:
+    ceiling = {"hit@k": 1.0}
+    asked = ["a"] * 2 + ["b"] * 3
+    details = [
+        detail(row, {label: (answer(), measures(1.0, 1.0))}, ceiling=ceiling)
+        for row, label in enumerate(asked)
+    ]
+    assert "samples: 5 chosen, 5 with gold" in texts(render(report(details, "a", "b"), 80))
+    unread = [{**one, "ceiling": {}} for one in details[:2]]
+    assert "samples: 2 chosen, 2 with gold" in texts(render(report(unread, "a"), 80))
+
+
 @pytest.mark.parametrize("width", [1, 10, 20, 40, 60])
 def test_little_room_costs_columns_and_never_fails(width: int) -> None:
     lines = texts(render(report(two_arms(), "grep", "bm25:all"), width))

@@ -9,6 +9,7 @@ from pytest_retrieval.report.html.figures import difference, plural, share
 from pytest_retrieval.report.html.markup import Markup, tag
 from pytest_retrieval.report.html.plot import Scale, figure, linear, percent
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
+from pytest_retrieval.stats.paired import leaves_out_zero
 
 _MIDDLE = 15.0
 _HEIGHT = 30.0
@@ -67,8 +68,7 @@ def ends(comparison: Comparison) -> tuple[float, float]:
 
 def is_clear(comparison: Comparison) -> bool:
     """Whether zero lies outside of the interval over clusters; one cluster alone says nothing of others."""
-    low, high = ends(comparison)
-    return "low" in comparison["cluster"] and (low > 0 or high < 0)
+    return leaves_out_zero(comparison["cluster"], comparison["p"])
 
 
 def _panel(name: str, rows: Mapping[str, Comparison], *, shown: bool) -> Markup:

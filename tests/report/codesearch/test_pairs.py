@@ -38,6 +38,13 @@ def test_a_difference_on_nearly_every_query_is_separable() -> None:
     assert pair_grid({"a - b": found})[0][-1] == "R@10, MRR"
 
 
+def test_a_difference_on_every_query_is_separable_from_six_on() -> None:
+    # All signs equal has p = 2 / 2**n: 0.0625 of five queries, 0.03125 of six.
+    for queries, told in ((5, False), (6, True)):
+        found = search_pairs([row("a", [[1]] * queries), row("b", [[0]] * queries)])["kv"]["a - b"]
+        assert is_separable(found[RECALL]) is told
+
+
 def test_answers_that_are_alike_are_not_separable() -> None:
     found = search_pairs([row("a", [[1], [2]]), row("b", [[1], [2]])])["kv"]["a - b"]
     assert not is_separable(found[RECALL])
