@@ -160,8 +160,9 @@ def _check_share(
             here = set(alignment.new.tolist())
             first = next(sample.key[1] for place, sample in enumerate(samples) if place not in here)
             raise UsageError(
-                f"baseline {baseline.shown}: it lacks {alignment.only_new} of {len(samples)} samples as they are here (first"
-                f" {first!a:.60}); --retrieval-baseline-overlap 0.9 compares those that both have"
+                f"baseline {baseline.shown}: it lacks {alignment.only_new} of {len(samples)} samples as they"
+                f" are here (first {first!a:.60});"
+                " --retrieval-baseline-overlap 0.9 compares those that both have"
             )
         return
     larger = len(samples) if chosen_of_more else max(len(samples), len(baseline.scores.samples))
