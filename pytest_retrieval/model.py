@@ -218,10 +218,10 @@ class ArmRow:
     row's ``error``. ``unknown`` counts ranked paths that the snapshot does not hold, ``duplicates`` the
     repeats that were dropped. ``slots`` are the ranked files with their spans by how many spans were asked
     for, ``nearest`` what the arm says it holds nearest to a missed answer: both only of queries whose lines
-    are judged. ``file_only`` says that the arm knows no lines and is judged by files. ``cost`` is what the
-    arm tells of its costs, where lines are judged. ``place`` is where in its own code the arm raised
-    what is its fault, for whoever looks at the run and no report. ``rest`` is the ranking beyond the
-    limit, as far as the arm told it.
+    are judged. ``file_only`` says that the arm knows no lines and is judged by files, ``priced`` that the
+    tokens of its slots are known. ``cost`` is what the arm tells of its costs, where lines are judged.
+    ``place`` is where in its own code the arm raised what is its fault, for whoever looks at the run and no
+    report. ``rest`` is the ranking beyond the limit, as far as the arm told it.
     """
 
     ranked: tuple[str, ...] = ()
@@ -239,6 +239,7 @@ class ArmRow:
     hits: tuple[Hit, ...] = field(default=(), repr=False)
     slots: Mapping[int, tuple[Slot, ...]] | None = None
     file_only: bool = False
+    priced: bool = False
     nearest: str | None = None
     cost: Cost | None = None
     place: str | None = None

@@ -153,6 +153,7 @@ def answer_row(row: ArmRow) -> dict[str, Any]:
         "cost": None if row.cost is None else (row.cost.record() or None),
         "nearest": row.nearest,
         "file_only": row.file_only or None,
+        "priced": row.priced or None,
         "slots": None if row.slots is None else slots_row(row.slots),
     }
     answer.update((key, value) for key, value in optional.items() if value is not None)

@@ -58,7 +58,8 @@ def _with_slots(
     else:
         found[1] = found[0]
     cost = with_named(row.cost, (slot.path for slot in found[0]), snapshot)
-    return replace(row, slots=found, file_only=not capabilities.spans, cost=cost)
+    file_only, priced = not capabilities.spans, capabilities.tokens
+    return replace(row, slots=found, file_only=file_only, priced=priced, cost=cost)
 
 
 def diagnosed(row: ArmRow, arm: object, query: Query, sample: Sample) -> ArmRow:

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.gates.baseline import Alignment, Baseline, align, check_comparable
-from pytest_retrieval.gates.figures import Figure, has_figure, summary_figure
+from pytest_retrieval.gates.figures import Figure, has_figure, summary_figure, time_figure
 from pytest_retrieval.gates.grammar import Condition, Gate
 from pytest_retrieval.gates.loading import Comparing
 from pytest_retrieval.gates.names import ERRORS
 from pytest_retrieval.gates.samples import sample_figure
-from pytest_retrieval.report.scores import Floats, Scores, read_scores
+from pytest_retrieval.report.scores import TIMES, Floats, Scores, read_scores
+from pytest_retrieval.stats.latency import distribution
 
 
 class Evidence:
@@ -94,6 +97,9 @@ class Evidence:
         if self._details is None or has_figure(self.head, gate):
             return summary_figure(self.head, gate), None
         rows = self.scores.rows(gate.group)
+        if gate.measure in TIMES and not self.trial:
+            times = self.scores.values(gate.arm, gate.measure)[rows]
+            return time_figure(self.head, gate, distribution(times[~np.isnan(times)].tolist())), None
         return sample_figure(self.scores, gate, rows, trial=self.trial), None
 
     def _beside(self, gate: Gate, common: Alignment) -> tuple[Floats | None, Floats | None]:

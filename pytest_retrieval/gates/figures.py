@@ -12,10 +12,11 @@ from typing import Any
 
 from pytest_retrieval.arms.pairs import pair_name
 from pytest_retrieval.gates.grammar import Gate
-from pytest_retrieval.gates.names import COUNTED, ERRORS, TIMES
+from pytest_retrieval.gates.names import COUNTED, ERRORS
 from pytest_retrieval.measures.chosen import LARGEST
-from pytest_retrieval.measures.names import OF_SPANS, SELECTIVE, is_own
+from pytest_retrieval.measures.names import IN_TOKENS, OF_SPANS, SELECTIVE, is_own
 from pytest_retrieval.report import trialfigures
+from pytest_retrieval.report.scores import TIMES
 from pytest_retrieval.report.summaries import BUILD, RATES
 from pytest_retrieval.stats.clusters import ENOUGH, PLURALS
 from pytest_retrieval.stats.inferiority import unseen_share
@@ -63,7 +64,7 @@ def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
     """Whether the report's summaries hold the figure, or can say that there is none."""
     groups = head["arms"][gate.arm]["groups"]
     if gate.measure in TIMES and head["kind"] != "trial":
-        return True
+        return gate.group == "all"
     if gate.against:
         pairs = head["paired"].get(gate.group, {})
         known = gate.measure in pairs.get(pair_name((gate.arm, gate.against)), {})
@@ -84,7 +85,7 @@ def summary_figure(head: Mapping[str, Any], gate: Gate) -> Figure:
     if gate.against:
         return _difference(head, gate)
     if gate.measure in TIMES and head["kind"] != "trial":
-        return _time(head, gate)
+        return time_figure(head, gate, _times(head, gate))
     groups = head["arms"][gate.arm]["groups"]
     group = groups.get(gate.group)
     if group is None:
@@ -96,7 +97,8 @@ def summary_figure(head: Mapping[str, Any], gate: Gate) -> Figure:
 
 def _of_group(group: Mapping[str, Any], gate: Gate, limit: int) -> Figure:
     counted = "n" if gate.measure in (*SELECTIVE, ERRORS) else "positives"
-    n = group[counted]
+    costs = gate.measure in IN_TOKENS  # as of times, only of answers: an error has none, whatever it hit
+    n = (group["answered"] if costs else group)[counted]
     ends = group["intervals"].get(gate.measure, {})
     found = ends.get(gate.end) if gate.end else group.get(gate.measure)
     if n == 0:
@@ -109,7 +111,7 @@ def _of_group(group: Mapping[str, Any], gate: Gate, limit: int) -> Figure:
         return Figure(n, found, all_errors(group["n"]))
     if found is None:
         return Figure(n, None, f"the report has no {gate.measure} here")
-    faults = min(group["errors"] - group["refused"], n - group["answered"][counted])
+    faults = 0 if costs else min(group["errors"] - group["refused"], n - group["answered"][counted])
     figure = Figure(n, found, faults=faults)
     return replace(figure, extremes=_imputed(group, gate, figure, limit)) if faults else figure
 
@@ -157,14 +159,18 @@ def _of_trial(group: Mapping[str, Any], gate: Gate) -> Figure:
     return Figure(n, value, extremes=tuple(map(half_away, values)), faults=faults)
 
 
-def _time(head: Mapping[str, Any], gate: Gate) -> Figure:
-    """A quantile of an arm's times under the cache label with the most of them."""
+def _times(head: Mapping[str, Any], gate: Gate) -> Mapping[str, Any]:
+    """The distribution of an arm's times under the cache label with the most of them."""
     told = head["latency"].get(gate.arm, {})
     if gate.measure == "build_ms":
-        times = told.get(BUILD, {"n": 0})
-    else:
-        queries = ((label, found) for label, found in told.items() if label != BUILD)
-        times = min(queries, key=lambda item: (-item[1]["n"], item[0]), default=("", {"n": 0}))[1]
+        found: Mapping[str, Any] = told.get(BUILD, {"n": 0})
+        return found
+    queries = ((label, found) for label, found in told.items() if label != BUILD)
+    return min(queries, key=lambda item: (-item[1]["n"], item[0]), default=("", {"n": 0}))[1]
+
+
+def time_figure(head: Mapping[str, Any], gate: Gate, times: Mapping[str, Any]) -> Figure:
+    """A quantile of the distribution ``times``; of those under more than one worker there is none."""
     n = times["n"]
     if gate.end == "n":
         return Figure(n, float(n), unit="query")

@@ -9,17 +9,19 @@ from typing import NoReturn
 
 from pytest_retrieval.errors import GateError, UsageError, closest
 from pytest_retrieval.gates.grammar import STATISTICS, Condition, Gate, Lost, NoRegression
-from pytest_retrieval.measures.names import OF_SEARCH, canonical, is_own
+from pytest_retrieval.measures.names import IN_TOKENS, OF_SEARCH, canonical, is_own
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
+from pytest_retrieval.report.scores import TIMES
 
 ERRORS = "errors"
-TIMES = ("wall_ms", "build_ms")  # of a query, of preparing for a snapshot; only as quantiles
 _KINDS = ("all", "task", "stratum", "fold", "repo", "corpus", "difficulty", "kind")
 _WITHOUT_GOLD = (SELECTIVE, "abstained")
 _TELLS_NOTHING = ("abstained",)  # more of it is neither better nor worse
-LESS_IS_BETTER = frozenset(("hard_negative_hits@k", "chunk_zero_miss", "confidently_wrong_tasks"))
+LESS_IS_BETTER = frozenset(("hard_negative_hits@k", "chunk_zero_miss", "confidently_wrong_tasks", *IN_TOKENS))
 COUNTED = ("hard_negative_hits@k",)  # a measure that goes up to the limit
+_TIMELIKE = re.compile(r"latenc|time|second|wall|build|_ms|p50|p95", re.IGNORECASE)
+_OF_TIMES = f"; times are {', '.join(f'{name}.{end}' for name in TIMES for end in ('p50', 'p95'))}"
 _ONE_OR_NONE = re.compile(r"(hit|full)@(k|[1-9][0-9]*)|selective_success|pass@[1-9][0-9]*", re.ASCII)
 
 
@@ -86,7 +88,8 @@ def _measure(gate: Condition, limit: int, own: Collection[str]) -> str:
         if dot and not end[:1].isdigit():
             known = f"{closest(end, STATISTICS)}; known are {', '.join(STATISTICS)}"
             raise GateError(f"gate '{gate}': {name} has no {end!r}{known}") from None
-        raise GateError(f"gate '{gate}': {error}{closest(typed, [ERRORS, *TIMES])}") from None
+        near = _OF_TIMES if _TIMELIKE.search(typed) else closest(typed, [ERRORS, *TIMES])
+        raise GateError(f"gate '{gate}': {error}{near}") from None
 
 
 def _searched(gate: Condition, limit: int) -> str:
@@ -130,8 +133,6 @@ def _check_pair(typed: str, gate: Gate) -> None:
 def _check_time(typed: str, gate: Gate) -> None:
     if gate.end not in ("p50", "p95", "n"):
         raise GateError(f"gate '{typed}': of times only {gate.measure}.p50 and .p95 say something")
-    if gate.group != "all":
-        raise GateError(f"gate '{typed}': times are told of all samples, not of {gate.group}")
     if gate.relative:
         raise GateError(f"gate '{typed}': times of two runs tell of two machines; give a number")
 
@@ -144,7 +145,11 @@ def _check_call(typed: str, gate: NoRegression | Lost, *, trial: bool) -> None:
     if isinstance(gate, NoRegression):
         own = not trial and is_own(gate.measure)
         _check_sign(typed, gate, own=own)
-        shares = gate.measure in trialfigures.RATES if trial else not own and gate.measure not in COUNTED
+        shares = (
+            gate.measure in trialfigures.RATES
+            if trial
+            else not own and gate.measure not in (*COUNTED, *IN_TOKENS)
+        )
         if shares and gate.margin >= 1:
             raise GateError(
                 f"gate '{typed}': nobody can lose 1 or more of {gate.measure}; write 0.02 for 2 %"

@@ -66,12 +66,16 @@ def _graded_ranking(sample: Sample, ranked: Sequence[str], limit: int) -> dict[s
 
 
 def _graded_search(searched: Searched, row: ArmRow) -> dict[str, float]:
-    """What a search's lines are worth; of an arm that knows no lines, its files. An error finds nothing."""
+    """What a search's lines are worth; of an arm that knows no lines, its files. An error finds nothing.
+
+    What they cost stands beside it, of an arm that tells; an error costs nothing that could be compared.
+    """
     if row.error is not None or row.slots is None:
         return spans.graded([0] * len(searched.golds), {})
     golds = _golds_of(searched, row)
     wide = {count: spans.chunk_ranks(slots, golds) for count, slots in row.slots.items() if count > 0}
-    return spans.graded(spans.chunk_ranks(row.slots[0], golds), wide)
+    graded = spans.graded(spans.chunk_ranks(row.slots[0], golds), wide)
+    return graded | spans.priced(row.slots) if row.priced else graded
 
 
 def _search_ranks(searched: Searched, row: ArmRow) -> Sequence[int]:

@@ -18,13 +18,15 @@ AT_LIMIT = ("mrr@k", "precision@k", "f1@k", "hit@k", "hard_negative_hits@k")
 OF_PATCHES = ("full@k",)  # samples whose gold is a patch
 SELECTIVE = ("abstained", "selective_success")
 OF_SPANS = ("cb_file_coverage", "cb_file_precision", "cb_line_coverage", "cb_line_precision")  # ContextBench
-OF_SEARCH = (  # lines that a code search shows; of chunk_zero_miss less is better
+IN_TOKENS = ("tokens@10", "wide2_tokens@10", "wide3_tokens@10")  # what an answer costs; an error has none
+OF_SEARCH = (  # lines that a code search shows; of chunk_zero_miss and of tokens less is better
     *(f"chunk_recall@{cut}" for cut in RECALL_CUTS),
     "chunk_mrr@20",
     "chunk_zero_miss",
     "ndcg@10",
     "wide2_recall@10",
     "wide3_recall@10",
+    *IN_TOKENS,
 )
 
 # What may be asked for, at any cut up to the limit. ``p`` is trec_eval's precision, which divides by the cut;

@@ -97,6 +97,12 @@ def graded(ranks: Sequence[int], wide: Mapping[int, Sequence[int]]) -> dict[str,
     }
 
 
+def priced(slots: Mapping[int, Sequence[Slot]]) -> dict[str, float]:
+    """What an answer of an arm that tells tokens costs, by spans per file, under its names in reports."""
+    shown = {count: tokens_shown(found) or 0 for count, found in slots.items() if count in PER_FILE}
+    return {"tokens@10" if count == 1 else f"wide{count}_tokens@10": shown[count] for count in shown}
+
+
 def tokens_of(text: str) -> int:
     """The estimated tokens of ``text``: a quarter of its code points, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)

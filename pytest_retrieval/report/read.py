@@ -105,6 +105,7 @@ _answer = record(
         "cost": _cost,
         "nearest": text,
         "file_only": flag,
+        "priced": flag,
         "slots": record({"0": _slots}, dict.fromkeys(("1", "2", "3"), _slots)),
         "beyond": record({"of": count, "ranks": map_of(_line)}),
     },

@@ -41,6 +41,7 @@ def _measures(
         fault=answer.get("error"),
         slots=stored_slots(answer),
         file_only=answer.get("file_only", False),
+        priced=answer.get("priced", False),
     )
     chosen = recomputed(measures, limit)
     graded = grade(sample, row, limit, detail.get("lines"), chosen)

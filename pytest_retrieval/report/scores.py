@@ -22,6 +22,7 @@ from pytest_retrieval.stats.attempts import pass_at
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+TIMES = ("wall_ms", "build_ms")  # of a query, of preparing for a snapshot
 NO_RANK = 0  # nothing that was looked for is in the ranking
 NOT_ASKED, ANSWERED, REFUSED, FAULT = range(4)
 _FACTS = ("task_type", "repo", "base_commit", "stratum", "gold", "given", "query_chars")
@@ -131,6 +132,8 @@ def _row(
     if answer is None:
         return {}, NOT_ASKED, NO_RANK
     values = detail["metrics"].get(label, {})
+    if "error" not in answer and (times := [name for name in TIMES if name in measures and name in answer]):
+        values = {**values, **{name: answer[name] for name in times}}
     ranked = [] if "error" in answer else [path for path in answer["ranked"] if path not in detail["given"]]
     missing = [measure for measure in measures if measure not in values and "@" in measure]
     if missing and detail["gold"]:

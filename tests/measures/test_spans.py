@@ -94,6 +94,13 @@ def test_17_by_difficulty(difficulty: str, expected: tuple[list[float], float, f
     assert (recalls(found), found.mrr, found.zero_miss) == expected
 
 
+def test_an_answer_has_a_price_at_every_width_that_was_asked_for() -> None:
+    # 12 slots of 7 tokens, of which ten count; with two spans each 9; asked at three, nothing came back.
+    one, two = ([Slot(f"f{n}", tokens=tokens) for n in range(12)] for tokens in (7, 9))
+    found = {0: one, 1: one, 2: two, 3: []}
+    assert spans.priced(found) == {"tokens@10": 70, "wide2_tokens@10": 90, "wide3_tokens@10": 0}
+
+
 def test_20_depth_ends_at_twenty() -> None:
     gold = [Gold("x")]
     last = quality([chunk_ranks([*OTHERS[:19], Slot("x")], gold)])

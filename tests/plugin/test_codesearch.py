@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,49 @@ def test_difficulties_are_groups_and_keywords(search: Search) -> None:
     done = search.bench.run(*RUN, gate, "-k", "easy or medium")
     done.assert_outcomes(passed=2, deselected=1)
     done.stdout.fnmatch_lines(["samples: 2 of 3 chosen, 2 with gold", "gate PASSED*"])
+
+
+def test_tokens_and_times_are_held_to_gates(search: Search) -> None:
+    # For the first query the tool prints "void drop_expired(int key) {" (28 characters, 7 tokens), for the
+    # second "// sockets" (3), for the third nothing; with three spans per file also "  forget(key);" (4) and
+    # "int close_socket(void);" (6).
+    gates = {
+        "tool: tokens@10 <= 3.34": "PASSED tool: tokens@10 <= 3.34: got 3.333333",
+        "tool: tokens@10 < 3.33": "FAILED tool: tokens@10 < 3.33: got 3.333333",
+        "tool @ difficulty:easy: tokens@10 == 7": "PASSED *: got 7 *",
+        "tool: tokens@10.p95 <= 7": "PASSED *: got 7 *",
+        "tool: wide3 tokens@10 == 6.666667": "PASSED tool: wide3_tokens@10 == 6.666667: got 6.666667 *",
+        "grep - tool: tokens@10 > 0": "PASSED *",
+        "alphabet: tokens@10 >= 0": "UNDECIDABLE *: no sample has this figure *",
+        "tool @ corpus:kv: wall_ms.p50 <= 9000": "UNDECIDABLE *: 3 times are too few for a quantile *",
+    }
+    done = search.bench.run(*RUN, *(f"--gate={gate}" for gate in gates))
+    lines = [line for line in done.outlines if line.startswith("gate ")]
+    assert len(lines) == len(gates)
+    for line, expected in zip(lines, gates.values(), strict=True):
+        assert fnmatch(line, f"gate {expected}*"), line
+
+
+def test_of_queries_that_failed_nobody_knows_the_price(search: Search) -> None:
+    search.write([{**QUERIES[0], "query": "FAIL"}, *QUERIES])
+    done = search.bench.run(*RUN, "--gate=tool: tokens@10 <= 3.34")
+    done.stdout.fnmatch_lines(["gate PASSED tool: tokens@10 <= 3.34: got 3.333333 (n 3,*"])
+
+
+def test_times_of_one_corpus_are_held_to_a_gate(search: Search) -> None:
+    search.write([{**QUERIES[0], "query": f"drop_expired {number}"} for number in range(30)])
+    gates = ("--gate=tool @ corpus:kv: wall_ms.p50 <= 9000", "--gate=tool @ difficulty:easy: wall_ms.p95 > 0")
+    done = search.bench.run("--arms=engine:tool.json", *gates)
+    shares = [answer["arms"]["tool"]["wall_ms"] for answer in search.bench.report()["details"]]
+    [record, _] = search.bench.report()["gates"]
+    assert record["got"] == pytest.approx(sorted(shares)[14], abs=1e-6)  # the nearest rank of 30 times
+    done.stdout.fnmatch_lines(
+        ["gate PASSED tool @ corpus:kv*(n 30, unit query*", "gate PASSED *wall_ms.p95*"]
+    )
+    done = search.bench.run("--arms=engine:tool.json", *gates, "-n2")
+    done.stdout.fnmatch_lines(
+        ["gate UNDECIDABLE *times under more than one worker gate nothing; run with -n 0*"]
+    )
 
 
 def test_the_report_is_the_same_with_any_number_of_workers(search: Search) -> None:
