@@ -110,6 +110,7 @@ class _Names:
         self._withheld = withheld
         self._known = [*built_in, *ALIASES, *extra]
         self.listed = ", ".join([*sorted(self._known), *(f"{prefix}:…" for prefix in sorted(prefixes))])
+        self._for_agents = [name for name in CONTEXTS if name not in built_in and name not in withheld]
         for name in extra:
             if name in built_in or name in ALIASES:
                 raise UsageError(f"arm {name!r} of a conftest.py has a built-in arm's name; rename it")
@@ -159,9 +160,15 @@ class _Names:
         return ArmSpec(label, spec, factory_of(target, spec))
 
     def _unknown(self, spec: str, hint: str = "") -> UsageError:
+        near = closest(spec, [*self._known, *self._withheld, *self._for_agents])
+        further = "".join(
+            f"; {', '.join(name for name, why in self._withheld.items() if why == reason)}: {reason}"
+            for reason in dict.fromkeys(self._withheld.values())
+        )
+        agents = f"; {', '.join(self._for_agents)}: for agents alone" if self._for_agents else ""
         return UsageError(
-            f"unknown arm {spec!r}{closest(spec, self._known)}{hint}; "
-            f"known arms: {self.listed}, package.module:Object"
+            f"unknown arm {spec!r}{near}{hint}; "
+            f"known arms: {self.listed}, package.module:Object{further}{agents}"
         )
 
 

@@ -188,12 +188,22 @@ def _gates(
         try:
             check(rule.gate, arms=labels, groups=None, limit=limit, own=own)
         except GateError as error:
-            if not (is_figure(rule.measure) or {rule.arm, rule.against} & set(contexts)):
+            of_agents = is_figure(rule.measure) or not {rule.arm, rule.against}.isdisjoint(contexts)
+            if not (of_agents or _is_trial(config)):
                 meant = closest(rule.measure, NAMES)
                 raise GateError(f"{error}; of the figures of trials{meant}") if meant else error from None
         else:
             found.append(rule)
     return tuple(found)
+
+
+def _is_trial(config: pytest.Config) -> bool:
+    """Whether what was typed speaks of agents: then a trial says what is wrong with a gate."""
+    from pytest_retrieval.arms.registry import without_contexts
+    from pytest_retrieval.plugin.trial.settings import NAMES
+
+    typed = any(options.from_command_line(config, name) for name in NAMES)
+    return typed or bool(without_contexts(options.values(config, "arms"))[1])
 
 
 def _comparing(config: pytest.Config) -> Comparing:

@@ -144,6 +144,17 @@ def test_what_is_no_arm_is_refused_in_one_line(text: str, message: str) -> None:
     assert message in refusal(text)
 
 
+def test_what_wants_a_program_or_an_agent_is_listed_and_suggested() -> None:
+    withheld = {"corvint": "give --corvint PATH", "impact": "give --corvint PATH"}
+    with pytest.raises(UsageError) as caught:
+        parse_arms(["corvin"], {}, withheld=withheld)
+    said = str(caught.value)
+    assert "'corvin'; did you mean 'corvint'?" in said
+    assert said.endswith("; corvint, impact: give --corvint PATH; none, aider: for agents alone")
+    with pytest.raises(UsageError, match="'adier'; did you mean 'aider'"):
+        parse_arms(["adier"], {})
+
+
 def test_users_arms_by_name() -> None:
     specs = parse_arms(["mine,grep,also=mine"], {"mine": Other})
     assert [spec.label for spec in specs] == ["mine", "grep", "also"]

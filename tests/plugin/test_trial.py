@@ -68,7 +68,12 @@ def test_case_42_two_arms_and_a_good_agent(trial: Trial, workers: list[str]) -> 
     ("arguments", "line"),
     [
         (["--arms=none,corvint"], "*corvint*give --corvint PATH*"),
-        (["--arms=none,bogus"], "*unknown arm 'bogus'*"),
+        (
+            ["--arms=none,bogus"],
+            "*unknown arm 'bogus'*; corvint, *--corvint PATH; none, aider: for agents alone",
+        ),
+        (["--arms=none,corvin"], "*unknown arm 'corvin'; did you mean 'corvint'?; *"),
+        (["--arms=none,adier"], "*unknown arm 'adier'; did you mean 'aider'?; *"),
         (["--arms=none,aider"], "*aider*--retrieval-aider-command*"),
         (["--arms=none,none"], "*two arms have the label 'none'*"),
         (["--limit=0"], "*--retrieval-limit: '0' is not a whole number of 1 to 50*"),
@@ -88,8 +93,9 @@ def test_case_42_two_arms_and_a_good_agent(trial: Trial, workers: list[str]) -> 
         (["--gate=grep: recall@10 >= 0"], "*no figure of a trial 'recall@10'*"),
         (
             ["--gate=grep: sucess >= 0"],
-            "*unknown measure 'sucess'*; of the figures of trials; did you mean 'success'?",
+            "*: no figure of a trial 'sucess' here; did you mean 'success'?; known are success, *",
         ),
+        (["--gate=grep: sucess >= 0", "-n2"], "*: no figure of a trial 'sucess' here; *known are success, *"),
         (["--gate=bm25: success >= 0"], "*no arm 'bm25'*"),
         (["--pair=grep - bm25"], "*pair 'grep - bm25'*"),
     ],

@@ -11,13 +11,17 @@ from tests.plugin.support import BOAT, COMMITS, MAIN, Bench
 pytest_plugins = ["pytester"]
 
 SAMPLES = "--samples=release/benchmark/mini/samples.jsonl"
-KNOWN = "alphabet, bm25, bm25:all, bm25:ident, grep, grep-ident*package.module:Object"
+KNOWN = "alphabet, bm25, bm25:all, bm25:ident, grep, grep-ident*package.module:Object*none, aider: *"
 FORM = "(the form is: ARM [[]- ARM] [[]@ GROUP]: [[]GRANULARITY] MEASURE*)"
 
 MISTAKES = {
     "an unknown arm": (
         ["--release=release", "--arms=alphabat"],
         f"unknown arm 'alphabat'; did you mean 'alphabet'?; known arms: {KNOWN}",
+    ),
+    "a gate that means a figure of trials": (
+        [*MAIN, "--gate=alphabet: sucess >= 0"],
+        "gate *: unknown measure 'sucess'*; of the figures of trials; did you mean 'success'?",
     ),
     "an unknown arm of ours": (
         ["--arms=bm25:idnt"],
