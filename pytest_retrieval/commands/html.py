@@ -51,12 +51,12 @@ def _stored(path: Path) -> Report:
     from pytest_retrieval.report.html.source import stored_verdicts
     from pytest_retrieval.report.merge import merge
     from pytest_retrieval.report.read import read_report
-    from pytest_retrieval.trial import cwtrial
+    from pytest_retrieval.trial.reading import is_trial
     from pytest_retrieval.trial.rescore import rescore
 
     document = Document(path, "details")
     verdicts = stored_verdicts(document)
-    if document.members.get("kind") == "trial" or document.members.get("profile") == cwtrial.PROFILE:
+    if is_trial(document):
         return rescore(path)
     report = merge([read_report(path)])
     (environment,) = report.head["environment"]["reports"] or [{}]

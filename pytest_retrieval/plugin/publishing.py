@@ -117,7 +117,7 @@ def _append(path: Path, harvest: Harvest) -> str | None:
     """Add one report to the job's summary; what went wrong, or None."""
     if harvest.summary is None or harvest.report is None:
         return None
-    from pytest_retrieval.report.exports import markdown
+    from pytest_retrieval.report.exports import markdown, trialtables
 
     try:
         with path.open("ab") as target:
@@ -127,6 +127,8 @@ def _append(path: Path, harvest: Harvest) -> str | None:
                 return f"{room} bytes are left of its MiB; the report is in {harvest.place.report}"
             if "ceiling" in harvest.summary:
                 text = markdown.summary(harvest.summary, harvest.report.details(), bound)
+            elif harvest.summary["kind"] == "trial":
+                text = trialtables.summary(harvest.summary, harvest.report.details(), bound)
             else:
                 lines = ("".join(text for text, _ in line) for line in harvest.lines(_WIDTH, None))
                 text = markdown.preformatted(lines, bound)

@@ -75,7 +75,7 @@ def _fenced(reply: str) -> Iterator[_Fenced]:
         ticks, named = len(fence[1]), bool(fence[2].strip())
         if opened is None or (named and ticks >= opened[0]):
             opened = ticks, fence.end() + 1
-        elif not named and ticks >= opened[0]:
+        elif ticks >= opened[0]:  # a bare one
             yield _Fenced(reply[opened[1] : fence.start()], fence.end())
             opened = None
     if opened is not None and (close := reply.rfind("```", opened[1])) >= 0:

@@ -170,6 +170,8 @@ def _written_detail(detail: Mapping[str, Any]) -> bytes:
 
 def _written_record(entry: Mapping[str, Any]) -> bytes:
     run = entry["runs"][0]
+    if "error" in run:  # there an error beside an exit status is one that scoring found
+        run = {**run, "exit_code": NOT_OBSERVED}
     error = {"error": run.get("error") or run.get("score_error", "")}
     claims = None if run["claims"] is None else [_ordered(_encoded(claim, _CLAIM)) for claim in run["claims"]]
     metrics = run["metrics"]

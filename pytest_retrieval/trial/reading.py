@@ -60,6 +60,12 @@ _head = record(
 )
 
 
+def is_trial(document: Document) -> bool:
+    """Whether a file says that it is a trial's report, of this project or of the original tool."""
+    profile, kind = document.members.get("profile"), document.members.get("kind")
+    return (profile == PROFILE and kind == written.KIND) or profile == cwtrial.PROFILE
+
+
 def read_trial(path: Path) -> StoredTrial:
     """The trial report in the file ``path``, of up to 1 GiB, in this project's or the original's profile.
 

@@ -404,6 +404,17 @@ def test_a_page_for_people(trial: Trial) -> None:
     assert trial.run("--arms=none", "--retrieval-html=tasks.json").ret == pytest.ExitCode.USAGE_ERROR
 
 
+def test_a_jobs_page_shows_the_table_and_who_was_certain_and_wrong(
+    trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(trial.path / "summary.md"))
+    trial.agent(GOOD.replace("test_quota", "no"))
+    assert trial.run("--arms=none", "--gate=none: success >= 0.5").ret == 1
+    lines = (trial.path / "summary.md").read_text().splitlines()
+    assert lines[0] == "### Trial: 1 tasks, 1 arms, 1 of 1 gates failed"
+    assert "| <code>q1</code> | <code>acme/quota</code> | certain and wrong |" in lines
+
+
 def test_a_dry_run_asks_nobody(trial: Trial) -> None:
     counting(trial, GOOD)
     trial.write_tasks(tasks(3))

@@ -143,6 +143,10 @@ def test_case_59_the_repository_map(quota: Quota) -> None:
     assert lines[4:] == [TEXT]
     assert not Path(task_file).exists()
     assert contexts.facts("none")["aider"] == {"command": stub}
+    with quota.workspaces().open(quota.change()) as workspace:
+        contexts.produce("aider", quota.change(), workspace, "none")
+        beside = [path.name for path in workspace.path.parent.iterdir()]
+        assert beside == [workspace.path.name]  # the task's text is gone while the copy still is there
 
 
 def test_case_59_a_map_that_fails(quota: Quota) -> None:

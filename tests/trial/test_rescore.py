@@ -184,6 +184,16 @@ def test_an_error_that_scoring_found_is_found_anew(tmp_path: Path) -> None:
     assert found["metrics"]["success"] == 1
 
 
+def test_what_happened_to_an_invocation_survives_the_originals_profile(tmp_path: Path) -> None:
+    """A dirty copy is an error beside an exit status of 0, which there would mean that scoring found it."""
+    dirty = run(error="work tree left dirty: ?? x")
+    path = tmp_path / "original.json"
+    path.write_bytes(b"".join(cwtrial.chunks(built([task(arms={"grep": entry("", dirty)})]))))
+    found = json.loads(path.read_bytes())["details"][0]["arms"]["grep"]
+    assert (found["exit_code"], found["error"]) == (NOT_OBSERVED, "work tree left dirty: ?? x")
+    assert rescore(path).head["arms"]["grep"]["groups"]["all"]["errors"] == 1
+
+
 def test_a_checkpoint_of_the_original_has_open_invocations(tmp_path: Path) -> None:
     # As found these were scored as abstentions (section 25-10).
     original = as_original(written(tmp_path))

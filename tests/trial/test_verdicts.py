@@ -59,6 +59,7 @@ def test_case_18_kinds_without_gold() -> None:
         ("anything", "", "NOT_APPLICABLE"),  # 16
         ("score=3 lib/quota.py", CONTEXT, True),
         ("./lib/quota.py", CONTEXT, True),
+        ("None", "None of these: a.py", False),  # no evidence, though the word stands there
         # As found, any piece of the context was evidence (section 25-18): now whole paths alone.
         ("quota.py", CONTEXT, False),
         ("a_test.py", CONTEXT, False),

@@ -34,17 +34,17 @@ def table(head: Mapping[str, Any], group: str = "all") -> Iterator[str]:
     yield "% needs \\usepackage{booktabs}"
     yield f"\\begin{{tabular}}{{l{'r' * (len(names) + 2)}l}}"
     yield "\\toprule"
-    yield _row(["arm", "$n$", *map(_title, names), f"hit@{head['limit']}", "95\\,\\% CI"])
+    yield row(["arm", "$n$", *map(_title, names), f"hit@{head['limit']}", "95\\,\\% CI"])
     yield "\\midrule"
     best = {name: _best([found.get(name) for found in rows.values()], name) for name in (*names, "hit@k")}
     for label, found in rows.items():
         figures = [_figure(found.get(name), best[name]) for name in (*names, "hit@k")]
-        yield _row([escaped(label), str(found["n"]), *figures, _interval(found)])
+        yield row([escaped(label), str(found["n"]), *figures, _interval(found)])
     ceiling = head["ceiling"].get(group, {"n": 0})
     if ceiling["n"]:
         yield "\\midrule"
         figures = [_figure(ceiling.get(name), None) for name in (*names, "hit@k")]
-        yield _row([_CEILING, str(ceiling["n"]), *figures, ""])
+        yield row([_CEILING, str(ceiling["n"]), *figures, ""])
     yield "\\bottomrule"
     yield "\\end{tabular}"
 
@@ -78,5 +78,6 @@ def _interval(found: Mapping[str, Any]) -> str:
     return f"[{ends['low']:.3f}, {ends['high']:.3f}]" if "low" in ends else _NOT_MEASURED
 
 
-def _row(cells: Sequence[str]) -> str:
+def row(cells: Sequence[str]) -> str:
+    """A row of a table."""
     return f"{' & '.join(cells)} \\\\"

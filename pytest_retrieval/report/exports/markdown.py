@@ -33,14 +33,14 @@ def summary(
 
     ``details`` are drawn once, for the samples with gold that the arms ranked last.
     """
-    blocks = [_title(head), _arms(head), _verdicts(head), _worst(head, details)]
+    blocks = [_title(head), _arms(head), verdicts(head), _worst(head, details)]
     lines = [line for block in blocks for line in (*block, "")]
-    return _cut(lines, limit)
+    return cut(lines, limit)
 
 
 def preformatted(lines: Iterable[str], limit: int = MAX_BYTES) -> str:
     """Lines for a terminal as Markdown that leaves them as they are, of at most ``limit`` bytes."""
-    return _cut(["<pre>", *(escape(line) or "&nbsp;" for line in lines), "</pre>"], limit)
+    return cut(["<pre>", *(escape(line) or "&nbsp;" for line in lines), "</pre>"], limit)
 
 
 def code(text: str, longest: int = _LONGEST) -> str:
@@ -66,22 +66,23 @@ def _arms(head: Mapping[str, Any]) -> Iterator[str]:
     cuts = [f"recall@{cut}" for cut in recall_cuts(head["limit"])]
     names = [*cuts, "mrr@k", *head.get("measures", ()), "hit@k"]
     titles = [name.replace("recall", "R").replace("@k", f"@{head['limit']}") for name in names]
-    yield _row(["arm", "n", *titles, "95 % CI", "abstained", "errors", "p50"])
-    yield _row(["---", *["---:"] * (len(names) + 5)])
+    yield row(["arm", "n", *titles, "95 % CI", "abstained", "errors", "p50"])
+    yield row(["---", *["---:"] * (len(names) + 5)])
     for label, arm in head["arms"].items():
         found = arm["groups"]["all"]
         ends = found["intervals"]["hit@k"]
         interval = f"{ends['low']:.3f} to {ends['high']:.3f}" if "low" in ends else _NOT_MEASURED
-        figures = [_figure(found.get(name)) for name in names]
-        silent, time = _figure(found.get("abstained")), _median(head["latency"].get(label, {}))
-        yield _row([code(label), str(found["n"]), *figures, interval, silent, str(found["errors"]), time])
+        figures = [figure(found.get(name)) for name in names]
+        silent, time = figure(found.get("abstained")), _median(head["latency"].get(label, {}))
+        yield row([code(label), str(found["n"]), *figures, interval, silent, str(found["errors"]), time])
     ceiling = head["ceiling"]["all"]
     if ceiling["n"]:
-        figures = [_figure(ceiling.get(name)) for name in names]
-        yield _row(["*(ceiling)*", str(ceiling["n"]), *figures, *[""] * 4])
+        figures = [figure(ceiling.get(name)) for name in names]
+        yield row(["*(ceiling)*", str(ceiling["n"]), *figures, *[""] * 4])
 
 
-def _verdicts(head: Mapping[str, Any]) -> Iterator[str]:
+def verdicts(head: Mapping[str, Any]) -> Iterator[str]:
+    """The verdicts of gates, a line each."""
     for gate in head["gates"]:
         status, _, rest = verdict_line(gate).partition(" ")
         yield f"- {_MARKS.get(gate['status'], '')} {status.lower()} {code(rest, _VERDICT)}"
@@ -97,14 +98,14 @@ def _worst(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> lis
     if not missed:
         return []
     rows = [
-        _row([code(detail["id"]), code(detail["repo"]), *(str(rank or _NOT_MEASURED) for rank in ranks)])
+        row([code(detail["id"]), code(detail["repo"]), *(str(rank or _NOT_MEASURED) for rank in ranks)])
         for detail, ranks in missed
     ]
     return [
         "<details><summary>Found last: the rank of the first gold file</summary>",
         "",
-        _row(["sample", "repository", *map(code, labels)]),
-        _row(["---", "---", *["---:"] * len(labels)]),
+        row(["sample", "repository", *map(code, labels)]),
+        row(["---", "---", *["---:"] * len(labels)]),
         *rows,
         "",
         "</details>",
@@ -133,15 +134,17 @@ def _median(latency: Mapping[str, Any]) -> str:
     return _NOT_MEASURED if most is None else f"{most['p50_ms']:.1f} ms"
 
 
-def _figure(value: float | None) -> str:
+def figure(value: float | None) -> str:
+    """A figure with three decimals, a dash where there is none."""
     return _NOT_MEASURED if value is None else f"{value:.3f}"
 
 
-def _row(cells: Iterable[str]) -> str:
+def row(cells: Iterable[str]) -> str:
+    """A row of a table."""
     return f"| {' | '.join(cells)} |"
 
 
-def _cut(lines: Sequence[str], limit: int) -> str:
+def cut(lines: Sequence[str], limit: int) -> str:
     """As many whole lines as fit, with a line that says how many do not."""
     sizes = [len(line.encode()) + 1 for line in lines]
     if sum(sizes) <= limit:

@@ -10,36 +10,36 @@ from typing import Any
 from pytest_retrieval.errors import UsageError
 from pytest_retrieval.measures.names import known_measures
 
-_TEXT, _COUNT, _NUMBER, _FLAG, _PATHS = "string", "int64", "double", "bool", "list"
+TEXT, COUNT, NUMBER, FLAG, _LIST = "string", "int64", "double", "bool", "list"
 
 # What a row tells beside its measures, and as what. ``first_gold`` is the rank of the first gold file.
 COLUMNS: Mapping[str, str] = {
-    "id": _TEXT,
-    "ordinal": _COUNT,
-    "source": _TEXT,
-    "task_type": _TEXT,
-    "repo": _TEXT,
-    "base_commit": _TEXT,
-    "stratum": _TEXT,
-    "fold": _TEXT,
-    "cluster": _TEXT,
-    "query_chars": _COUNT,
-    "status": _TEXT,
-    "attempts": _COUNT,
-    "arm": _TEXT,
-    "error": _TEXT,
-    "refused": _FLAG,
-    "state": _TEXT,
-    "top_score": _NUMBER,
-    "cache_state": _TEXT,
-    "wall_ms": _NUMBER,
-    "build_ms": _NUMBER,
-    "unknown": _COUNT,
-    "duplicates": _COUNT,
-    "answered": _COUNT,
-    "first_gold": _COUNT,
-    "gold_files": _COUNT,
-    "gold_absent": _COUNT,
+    "id": TEXT,
+    "ordinal": COUNT,
+    "source": TEXT,
+    "task_type": TEXT,
+    "repo": TEXT,
+    "base_commit": TEXT,
+    "stratum": TEXT,
+    "fold": TEXT,
+    "cluster": TEXT,
+    "query_chars": COUNT,
+    "status": TEXT,
+    "attempts": COUNT,
+    "arm": TEXT,
+    "error": TEXT,
+    "refused": FLAG,
+    "state": TEXT,
+    "top_score": NUMBER,
+    "cache_state": TEXT,
+    "wall_ms": NUMBER,
+    "build_ms": NUMBER,
+    "unknown": COUNT,
+    "duplicates": COUNT,
+    "answered": COUNT,
+    "first_gold": COUNT,
+    "gold_files": COUNT,
+    "gold_absent": COUNT,
 }
 LISTS = ("gold", "given", "ranked")  # in Parquet alone, whose cells may be lists
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -64,20 +64,27 @@ def measures(
     return [name for name in dict.fromkeys([*known_measures(limit), *further]) if name in found]
 
 
-def as_csv(found: Iterable[Row], names: Sequence[str]) -> Iterator[bytes]:
-    """RFC 4180 in UTF-8 with a heading; ``names`` are the measures. A cell without a value is empty.
+def as_csv(
+    found: Iterable[Row], names: Sequence[str], columns: Iterable[str] = tuple(COLUMNS)
+) -> Iterator[bytes]:
+    """RFC 4180 in UTF-8 with a heading: ``columns``, and the measures ``names``. No value, an empty cell.
 
     Samples and tools may be a stranger's, and spreadsheets take text for formulas: one that begins like a
     formula, or with an apostrophe, gets an apostrophe in front.
     """
-    columns = [*COLUMNS, *names]
-    yield _line(columns)
+    shown = [*columns, *names]
+    yield _line(shown)
     for row in found:
-        yield _line(["" if (value := row.get(name)) is None else _cell(value) for name in columns])
+        yield _line(["" if (value := row.get(name)) is None else _cell(value) for name in shown])
 
 
-def as_parquet(found: Iterable[Row], names: Sequence[str]) -> bytes:
-    """A Parquet file with the same columns, and the paths of gold, given and ranked files as lists.
+def as_parquet(
+    found: Iterable[Row],
+    names: Sequence[str],
+    columns: Mapping[str, str] = COLUMNS,
+    lists: Sequence[str] = LISTS,
+) -> bytes:
+    """A Parquet file with the same columns, and ``lists`` of texts.
 
     Raises UsageError without pyarrow, an optional extra.
     """
@@ -86,14 +93,14 @@ def as_parquet(found: Iterable[Row], names: Sequence[str]) -> bytes:
         from pyarrow import parquet
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'pytest-retrieval[parquet]'") from None
-    kinds = {**COLUMNS, **dict.fromkeys(names, _NUMBER), **dict.fromkeys(LISTS, _PATHS)}
+    kinds = {**columns, **dict.fromkeys(names, NUMBER), **dict.fromkeys(lists, _LIST)}
     plain = {
-        _TEXT: pyarrow.string(),
-        _COUNT: pyarrow.int64(),
-        _NUMBER: pyarrow.float64(),
-        _FLAG: pyarrow.bool_(),
+        TEXT: pyarrow.string(),
+        COUNT: pyarrow.int64(),
+        NUMBER: pyarrow.float64(),
+        FLAG: pyarrow.bool_(),
     }
-    types = {**plain, _PATHS: pyarrow.list_(pyarrow.string())}
+    types = {**plain, _LIST: pyarrow.list_(pyarrow.string())}
     schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
     target = io.BytesIO()
     with parquet.ParquetWriter(target, schema) as writer:
