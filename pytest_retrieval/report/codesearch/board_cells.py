@@ -59,6 +59,11 @@ def tokens(row: Row) -> str:
     return _by_width({n: f"{count:.0f}" for n, count in found.items()}, ("1", "2", "3"))
 
 
+def slots(row: Row) -> str:
+    """The fewest and the mean number of files of an answer."""
+    return f"{row['slots_min']}/{row['slots_mean']:.1f}" if row.get("slots_recorded") else "-"
+
+
 def answer_tokens(row: Row, *names: str) -> str:
     """Tokens of an answer as an agent meets it, of each of ``names`` that is known."""
     found = row["cost"].get("answer_tokens", {})

@@ -27,12 +27,13 @@ LEGEND = {
     "E": "queries that failed; they score zero",
     "W": "no cold build: the index was made from what an earlier run left (incr), or not at all (warm)",
     "N": "the same question was answered in different ways",
-    "C": "several workers ran at once: times are no measurement",
+    "C": "several workers ran at once: times are no measurement, and no engine is marked d by them",
     "d": "another engine is no worse in chunk R@10, tokens, p50 and index seconds, and better in one",
 }
 
 #: What the titles of columns mean, where the columns are shown.
 COLUMNS = {
+    f"files@{DEPTH}": f"the fewest, and the mean number of, files that an answer named, of {DEPTH}",
     "reply+schema": f"tokens ({TOKEN_ESTIMATOR}) of what the tool printed and is described by, measured",
     "+files": "the reply and all text of each file that it names, derived: an agent would have to read them",
     "index MB": "peak memory of the index command: its largest process (at least the launcher's 10)/its tree",
@@ -170,12 +171,14 @@ def flags_of(row: Row, rows: Sequence[Row]) -> str:
 def is_dominated(row: Row, rows: Sequence[Row]) -> bool:
     """Whether another of ``rows`` is at least as good in everything and better in something.
 
-    Rows that are graded otherwise, or know no tokens where the other does, are not compared.
+    Rows that are graded otherwise, or know no tokens where the other does, are not compared; nor are any
+    whose times are those of several workers at once.
     """
-    own = _price(row)
+    own = None if row.get("ext", {}).get("contended") else _price(row)
     if own is None:
         return False
-    others = [(other, _price(other)) for other in rows if other is not row]
+    rivals = (other for other in rows if other is not row and not other.get("ext", {}).get("contended"))
+    others = [(other, _price(other)) for other in rivals]
     return any(
         price is not None
         and _kind(other) == _kind(row)
@@ -233,6 +236,7 @@ def _columns(rows: Sequence[Row]) -> tuple[list[_Column], list[str]]:
         _Column(f"R@10 {cells.initials(rows)}", cells.by_difficulty, 6),
         _Column("nDCG@10", lambda row: cells.percent(row.get("ext", {}).get("ndcg@10")), 4),
         _Column("wide R@10 2/3", cells.wide, 4),
+        _Column(f"files@{DEPTH}", cells.slots, 2),
         *([] if mixed else [_Column("tok@10 1/2/3", cells.tokens)]),
         _Column("reply+schema", lambda row: cells.answer_tokens(row, "reply", "schema"), 7),
         _Column("+files", lambda row: cells.answer_tokens(row, "reading"), 6),

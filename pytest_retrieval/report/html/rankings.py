@@ -69,19 +69,28 @@ def _tradeoffs(
     }
     name = measure_name(measure, head["limit"])
     p95 = {label: times["p95_ms"] for label, times in costs.times.items() if times.get("p95_ms")}
-    for title, cost, shown, note in (
-        ("Quality against latency", p95, milliseconds, f"{name} and the 95th percentile of query times."),
+    contended = _contended(head)
+    for title, cost, shown, note, why_not in (
+        (
+            "Quality against latency",
+            p95,
+            milliseconds,
+            f"{name} and the 95th percentile of query times.",
+            contended and f"{contended.strip()[:-1]}, so that no arm is called dominated.",
+        ),
         (
             "Quality against tokens",
             costs.tokens,
             lambda value: f"{value:,.0f}",
             f"{name} and {costs.tokens_note}.",
+            "",
         ),
     ):
         points = {label: Point(cost[label], found) for label, found in quality.items() if cost.get(label)}
         missing = [label for label in quality if label not in points]
         left_out = f" Not measured: {', '.join(missing)}." if missing else ""
-        yield tradeoff(title, points, arms, quality=name, cost=shown, note=f"{note} {_BEATEN}{left_out}")
+        said = f"{note} {why_not or _BEATEN}{left_out}"
+        yield tradeoff(title, points, arms, quality=name, cost=shown, note=said, judged=not why_not)
 
 
 def _contended(head: Mapping[str, Any]) -> str:

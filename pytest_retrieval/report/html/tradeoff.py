@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pytest_retrieval.report.html.figures import share
+from pytest_retrieval.report.html.figures import NOT_MEASURED, share
 from pytest_retrieval.report.html.markup import Markup, compact, tag
 from pytest_retrieval.report.html.plot import (
     Arms,
@@ -61,11 +61,15 @@ def tradeoff(
     quality: str,
     cost: Callable[[float], str],
     note: str,
+    judged: bool = True,
 ) -> Markup | None:
-    """The chart of arms by cost (on a scale of logarithms) and ``quality``, or None without a point."""
+    """The chart of arms by cost (on a scale of logarithms) and ``quality``, or None without a point.
+
+    Where costs are no measurement, and it is not ``judged``, no arm is called dominated.
+    """
     if not points:
         return None
-    beaten = dominators(points)
+    beaten = dominators(points) if judged else {}
     ticks = log_ticks(
         min(point.cost for point in points.values()), max(point.cost for point in points.values())
     )
@@ -107,8 +111,14 @@ def tradeoff(
         aria_label=f"{title}: "
         + "; ".join(_said(label, point, cost, beaten) for label, point in points.items()),
     )
+    unbeaten = "no" if judged else NOT_MEASURED
     rows = [
-        [label, share(point.quality), cost(point.cost), f"by {beaten[label]}" if label in beaten else "no"]
+        [
+            label,
+            share(point.quality),
+            cost(point.cost),
+            f"by {beaten[label]}" if label in beaten else unbeaten,
+        ]
         for label, point in points.items()
     ]
     return figure(

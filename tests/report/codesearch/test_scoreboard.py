@@ -152,9 +152,9 @@ def test_every_caveat_is_on_its_row_and_in_the_legend() -> None:
     )
     assert flags_of(caveats, [caveats]) == "†‡≥es?puEWNC"
     lines = render([caveats])
-    assert [line[0] for line in lines[-12:]] == list("†‡≥es?puEWNC")
+    assert [line[0] for line in lines[-13:-1]] == list("†‡≥es?puEWNC")
     assert "| a |" in "\n".join(markdown([caveats]))
-    assert render([row("a")])[-1] == ""
+    assert render([row("a")])[-2] == ""  # no flag in the legend, one title of a column
 
 
 def test_costs_stand_beside_quality() -> None:
@@ -229,6 +229,24 @@ def test_dominated_rows() -> None:
     assert not is_dominated(priced, [best, priced])
     assert not is_dominated(row("b", recall=0.5, file_granularity_only=True), [best, worse])
     assert not is_dominated(best, [best, row("c", recall=0.6)])
+
+
+def test_times_of_several_workers_dominate_nobody() -> None:
+    contended: dict[str, Any] = {"ext": {"contended": True}}
+    for best, worse in (
+        (row("a", recall=0.6, **contended), row("b", **contended)),
+        (row("a", recall=0.6, **contended), row("b")),
+        (row("a", recall=0.6), row("b", **contended)),
+    ):
+        assert not is_dominated(worse, [best, worse])
+    assert flags_of(row("b", **contended), [row("a", recall=0.6, **contended)]) == "C"
+
+
+def test_how_many_files_came_back_is_shown() -> None:
+    lines = render([row("a", slots_min=3, slots_mean=8.24), {**row("b"), "slots_recorded": False}])
+    end = lines[1].index("files@20") + len("files@20")
+    assert (lines[2][:end].split()[-1], lines[3][:end].split()[-1]) == ("3/8.2", "-")
+    assert any(line.startswith("files@20: the fewest") for line in lines)
 
 
 def test_a_narrow_terminal_keeps_what_matters() -> None:

@@ -129,3 +129,23 @@ def test_lost_samples_and_errors_are_told_first() -> None:
     assert "a 1 (reasons under About)" in page.text
     assert "timed out" in page.text
     assert "times are contended" in page.text
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_arm_is_dominated_by_times_of_several_workers(workers: int) -> None:
+    # b finds what a misses, and faster, 30 times over.
+    details = [
+        detail(
+            row,
+            {
+                "a": (answer(ranked=["x.c"], wall_ms=9.0), positive(0.0, 0.0, **{"recall@10": 0.0})),
+                "b": (answer(ranked=["a.c"], wall_ms=1.0), positive(1.0, 1.0, **{"recall@10": 1.0})),
+            },
+        )
+        for row in range(30)
+    ]
+    head = header("a", "b", of=30, chosen=30, environment={"contended": True} if workers > 1 else {})
+    page = page_of(build(head, details))
+    assert "Quality against latency" in page.text
+    assert ("(dominated)" in page.text, "by b" in page.text) == (workers == 1, workers == 1)
+    assert ("so that no arm is called dominated" in page.text) is (workers > 1)
