@@ -126,13 +126,15 @@ def _imputed(group: Mapping[str, Any], gate: Gate, figure: Figure, limit: int) -
     if gate.measure in OF_SPANS:  # absent on an error
         answered = n - faults
         return tuple(half_away((found * answered + more) / n) for more in (0, faults))
-    share = faults / n * _largest(gate.measure, limit)
+    share = faults / n * largest(gate.measure, limit)
     sign = -1 if gate.measure == "chunk_zero_miss" else 1  # an error is a miss there already
     return (found, half_away(found + sign * share))
 
 
-def _largest(measure: str, limit: int) -> int:
-    """The most that one sample can have of a measure."""
+def largest(measure: str, limit: int, *, trial: bool = False) -> int:
+    """The most that one sample can have of a measure; of a trial's figures only rates are told."""
+    if trial:
+        return 1
     if is_own(measure):
         return LARGEST
     return limit if measure in COUNTED else 1
@@ -197,22 +199,24 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
         if group.get("n") and group["n"] == group["errors"]:
             return Figure(n, figures["mean"], f"{label}: {all_errors(group['n'])}", **named)
     figure = Figure(n, figures["mean"], **named)
+    most = largest(gate.measure, head["limit"], trial=head["kind"] == "trial")
     if gate.end:
-        figure = interval_end(cluster, gate.end, figures["mean"], n)
+        figure = interval_end(cluster, gate.end, figures["mean"], n, most)
     one, two = (min(n, _faults(head, label, gate.group)) for label in (gate.arm, gate.against))
     if figure.value is None or not one + two:
         return figure
     values = (figure.value, *figure.extremes)
-    share = _largest(gate.measure, head["limit"]) / n
+    share = most / n
     extremes = [half_away(value + shift) for value in values for shift in (-two * share, one * share)]
     return replace(figure, extremes=(*figure.extremes, *extremes), faults=one + two)
 
 
-def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int) -> Figure:
+def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int, most: int) -> Figure:
     """An end of the interval of a mean over its unit, which is not believed where all values are equal.
 
     An interval without width says nothing of other samples: it may as well reach as far from the mean as
-    ``n`` samples without an event allow (``stats.inferiority``). Under five units there is no verdict.
+    ``n`` samples without an event allow (``stats.inferiority``), where one sample reaches ``most``. Under
+    five units there is no verdict.
     """
     unit, units = cluster["unit"], cluster["count"]
     if end not in cluster:
@@ -223,7 +227,7 @@ def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int) -> F
     if cluster["low"] < cluster["high"]:
         return Figure(n, cluster[end], None, unit, units)
     reach = unseen_share(n)
-    other = half_away(mean - reach if end == "low" else mean + reach)
+    other = half_away(mean - most * reach if end == "low" else mean + most * reach)
     doubt = f"all {n} samples say the same, and may hide others that do not ({reach:.3g} of all)"
     return Figure(n, cluster[end], None, unit, units, (other,), doubt=doubt)
 

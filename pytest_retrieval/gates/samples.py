@@ -9,11 +9,9 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval.gates.figures import Figure, all_errors, interval_end, no_sample
+from pytest_retrieval.gates.figures import Figure, all_errors, interval_end, largest, no_sample
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
-from pytest_retrieval.measures.chosen import LARGEST
-from pytest_retrieval.measures.names import is_own
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.scores import FAULT, NOT_ASKED, REFUSED, Rows, Scores
 from pytest_retrieval.report.summaries import RATES
@@ -30,12 +28,13 @@ class Values:
     """One measure over samples, of an arm or as the difference of two; NaN where a sample has none.
 
     ``worst`` and ``best`` are the same with the ``faults`` samples that could not be measured counted as
-    misses and as hits.
+    misses and as hits, and ``most`` is what one sample can have.
     """
 
     found: Floats
     worst: Floats
     best: Floats
+    most: int
     faults: int
     clusters: Sequence[str | None]
     repositories: Sequence[str]
@@ -55,11 +54,13 @@ def arm_values(
         faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
     if beside is not None:
         faulty |= np.isnan(found) & ~np.isnan(beside) & (states >= REFUSED)
-    worst, best = (1.0, 0.0) if measure in LESS_IS_BETTER else (0.0, LARGEST if is_own(measure) else 1.0)
+    most = largest(measure, scores.limit, trial=trial)
+    worst, best = (most, 0) if measure in LESS_IS_BETTER else (0, most)
     return Values(
         found,
         np.where(faulty, worst, found),
         np.where(faulty, best, found),
+        most,
         int(np.count_nonzero(faulty)),
         scores.clusters(rows),
         scores.repositories(rows),
@@ -118,6 +119,7 @@ def _subtracted(one: Values, two: Values) -> Values:
         one.found - two.found,
         one.worst - two.best,
         one.best - two.worst,
+        one.most,
         one.faults + two.faults,
         one.clusters,
         one.repositories,
@@ -141,4 +143,4 @@ def _statistic(gate: Gate, column: Floats, values: Values, stream_name: tuple[st
     clusters = [values.clusters[place] for place in here]
     repositories = [values.repositories[place] for place in here]
     cluster = over_units(kept, np.zeros(n), clusters, repositories, stream_name)["cluster"]
-    return interval_end(cluster, gate.end, half_away(fsum(kept.tolist()) / n), n)
+    return interval_end(cluster, gate.end, half_away(fsum(kept.tolist()) / n), n, values.most)

@@ -59,6 +59,7 @@ class Scores:
     samples: Sequence[Sample]
     members: Mapping[str, Sequence[int]]
     columns: Mapping[str, Column]
+    limit: int
 
     def rows(self, group: str) -> Rows:
         """The places of a group's samples; of ``all``, ``task:T/fold:F`` and ``repo:R``, too."""
@@ -106,7 +107,7 @@ def read_scores(
         for label, column in columns.items():
             read = _trial_row if trial else _row
             _append(column, *read(detail, label, measures, limit))
-    return Scores(samples, members, columns)
+    return Scores(samples, members, columns, limit)
 
 
 def _append(column: Column, values: Mapping[str, float], state: int, rank: int) -> None:

@@ -7,6 +7,9 @@ Two things keep small and sparse data from being believed:
   ``1 - 0.025 ** (1 / n)``: the Clopper-Pearson bound at zero events, about ``3.7 / n``, the rule of three at
   97.5 % (Hanley and Lippman-Hand, JAMA 249, 1983). The lower end lies at least so far below the mean, so a
   bootstrap whose resamples hold no loss, and the interval of equal differences, prove nothing by themselves.
+  What one sample can lose is 1, as of every rate; of a count it is the largest value that either run has.
+  The bound takes samples for independent, also where repositories are the unit: what a loss that falls on
+  single repositories would do in others, no figure of these few can tell.
 - Percentile intervals of few units are too narrow to fail a build alone: the randomisation test must agree,
   at 5 % of one side, that there is a loss at all, and under five units there is no verdict.
 """
@@ -38,10 +41,11 @@ def difference(
     """What paired values of one measure say of ``new`` minus ``old``, over the unit that it names.
 
     ``n``, ``mean``, ``unit``, ``units`` (how many), ``low`` and ``high`` (absent for one unit), ``p``,
-    ``wins``, ``losses``, ``ties``, and ``unseen``, the share of losses that so many samples may hide. All
+    ``wins``, ``losses``, ``ties``, and ``unseen``, the mean loss that so many samples may hide. All
     but the last are those of :func:`pytest_retrieval.stats.paired.compare` under the same stream name.
     """
     found = paired.over_units(new, old, clusters, repositories, stream_name)
+    largest = max(1.0, *(float(np.max(np.abs(side))) for side in (new, old)))
     cluster = found.pop("cluster")
     ends = {name: cluster[name] for name in ("low", "high") if name in cluster}
     return {
@@ -49,7 +53,7 @@ def difference(
         "unit": cluster["unit"],
         "units": cluster["count"],
         **ends,
-        "unseen": half_away(unseen_share(found["n"])),
+        "unseen": half_away(largest * unseen_share(found["n"])),
     }
 
 

@@ -153,6 +153,13 @@ def test_of_some_measures_less_is_better(tmp_path: Path) -> None:
     assert verdict(tmp_path, gate, better, worse).status == "passed"
 
 
+def test_an_error_may_hide_as_many_hard_negatives_as_a_ranking_has_places(tmp_path: Path) -> None:
+    # Five errors of twenty files each would be 0.95 more in the mean of a hundred.
+    erring: list[int | str] = [FAULT] * 5 + [2] * 95
+    found = verdict(tmp_path, "no_regression(grep, hard_negative_hits@k, 0.5)", run(erring), run([2] * 100))
+    assert (found.status, found.reason) == ("undecided", "5 samples with an error decide")
+
+
 def test_a_users_own_measure_is_better_as_the_gate_says(tmp_path: Path) -> None:
     def told(wasted: float, *, faults: int = 0) -> Report:
         details = [sample(row, FAULT if row < faults else 1) for row in range(100)]

@@ -355,6 +355,20 @@ def test_what_no_pair_of_the_report_says_comes_from_the_samples() -> None:
     assert (none.status, none.reason) == ("undecidable", "no sample of all was compared")
 
 
+@pytest.mark.parametrize(("samples", "status"), [(20, "undecided"), (400, "passed")])
+def test_equal_differences_of_a_count_may_hide_as_much_as_a_ranking_has_places(
+    samples: int, status: str
+) -> None:
+    # Twenty samples may hide 16.8 %, four hundred 0.9 %: times twenty places, 3.4 and 0.2.
+    found = {label: (answer(), positive(1.0, 1.0, **{"hard_negative_hits@k": own})) for label, own in HARD}
+    details = [detail(row, found, repo=f"acme/r{row % 5}") for row in range(samples)]
+    report = build(header("a", "b", of=samples, chosen=samples), details)
+    gate = parse("a - b: hard_negative_hits@k.high < 0")
+    (verdict,) = judge(report.head, [gate], details=report.details)
+    assert verdict.status == status
+
+
+HARD = (("a", 1.0), ("b", 2.0))
 TIMED = [detail(row, {"grep": (answer(wall_ms=row + 1.0), positive(1.0, 1.0))}) for row in range(40)]
 
 

@@ -71,6 +71,17 @@ def test_decisions(differences: list[float], margin: float, status: str) -> None
     assert verdict(differences, margin) == status
 
 
+def test_a_sample_of_a_count_can_lose_as_many_as_either_run_has() -> None:
+    # 345 samples without a change may hide 1.06 % that lose all of their four: 0.0425 in the mean.
+    rest = ([None] * 345, ["r"] * 345, NAME)
+    counts = [4.0] + [0.0] * 344
+    for new, old in ((counts, counts), ([0.0] * 345, counts), (counts, [0.0] * 345)):
+        assert difference(new, old, *rest)["unseen"] == pytest.approx(4 * (1 - 0.025 ** (1 / 345)), abs=1e-6)
+    assert difference([0.5] * 345, [0.25] * 345, *rest)["unseen"] == pytest.approx(0.010636, abs=1e-6)
+    assert decide(difference(counts, counts, *rest), 0.0425)[0] == "undecided"
+    assert decide(difference(counts, counts, *rest), 0.0426)[0] == "passed"
+
+
 def test_a_loss_of_one_repository_is_no_loss_of_all() -> None:
     repositories = [f"r{place // 20}" for place in range(200)]
     assert verdict([-1.0] * 20 + [0.0] * 180, 0.0) == "failed"  # as if samples were independent
@@ -189,6 +200,16 @@ def test_a_tenth_of_the_hits_lost_is_seen_and_never_passes(where: str) -> None:
     assert strict["failed"] >= 0.99 * PAIRS
     assert loose["failed"] >= 0.65 * PAIRS
     assert strict["passed"] == loose["passed"] == 0
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.03, 0.05, 0.1])
+def test_a_loss_of_just_the_margin_seldom_passes_within_one_repository(margin: float) -> None:
+    passing = [
+        losses
+        for losses in range(round(345 * margin) + 1)
+        if decide(counted(345, 0, losses), margin)[0] == "passed"
+    ]
+    assert stats.binom.pmf(passing, 345, margin).sum() < 0.06
 
 
 @pytest.mark.parametrize("where", SMALL)
