@@ -70,7 +70,9 @@ def probe(arm: EngineArm, snapshot: Snapshot, queries: Sequence[str]) -> Report:
 
 
 def _prepared(arm: EngineArm, snapshot: Snapshot) -> Iterator[str]:
-    yield f"version: {arm.version}"
+    told = ", ".join(arm.contents_of)
+    limits = f' (contents of {told}; what these call does not count, "version" may tell it)' if told else ""
+    yield f"version: {arm.version}{limits}"
     yield f"tree: {arm.tree.root} ({len(snapshot.files)} files)"
     if arm.description.index is not None and arm.built is not None:
         yield f"index: {shown_command(arm.description.index, arm.values)}"
@@ -143,5 +145,6 @@ def _slot(slot: Slot) -> str:
 
 
 def _legible(text: str) -> str:
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_RAW_WIDTH])
+    spaced = text[:_RAW_WIDTH].replace("\t", " ")
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in spaced)
     return shown + ("…" if len(text) > _RAW_WIDTH else "")

@@ -49,6 +49,27 @@ def test_calls_output_and_results_are_shown(tmp_path: Path, capsys: pytest.Captu
     assert lines[-2:] == ["warning: 2 files at most where 20 are wanted", "ok"]
 
 
+def test_whose_contents_tell_the_version_is_said_where_the_tool_does_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrapper = tmp_path / "wrapper.sh"
+    wrapper.write_text(f"#!/bin/sh\n{ROWS}\n")
+    search = {"command": ["sh", str(wrapper), "{{.Query}}"]}
+    _, said = probe(tmp_path, capsys, search=search)
+    told = [line for line in said.splitlines() if line.startswith("version: ")]
+    assert [line.partition(" (")[2] for line in told] == [
+        'contents of sh, wrapper.sh; what these call does not count, "version" may tell it)'
+    ]
+    _, said = probe(tmp_path, capsys, search=search, version={"command": ["echo", "tool 1.2"]})
+    assert "\nversion: tool 1.2 sha256:" in said
+    assert "contents of" not in said
+
+
+def test_tabs_of_the_output_are_legible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = probe(tmp_path, capsys, search={"command": ["printf", '{"p":"a.c",\\t"a":2}\\n']})
+    assert '  | {"p":"a.c", "a":2}\n' in said
+
+
 def test_unknown_keys_are_errors_and_all_else_is_still_tried(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

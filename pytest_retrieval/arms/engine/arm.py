@@ -161,6 +161,11 @@ class EngineArm(Arm):
         return self.last
 
     @property
+    def contents_of(self) -> tuple[str, ...]:
+        """The programs and scripts whose contents alone tell the version; none where the tool tells it."""
+        return () if self._identity is None else self._identity.contents_of
+
+    @property
     def reply(self) -> str:
         """What the tool printed for the latest query."""
         return self.output.decode("utf-8", "replace")

@@ -21,10 +21,15 @@ _SHEBANG = 256  # bytes of a first line
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``shown`` is for reports; ``digest`` changes whenever anything did that was looked at."""
+    """``shown`` is for reports; ``digest`` changes whenever anything did that was looked at.
+
+    ``contents_of`` names the programs and scripts whose contents alone tell the version, where the tool does
+    not: what those call in turn is nobody's, and may be upgraded unnoticed.
+    """
 
     shown: str
     digest: str
+    contents_of: tuple[str, ...] = ()
 
 
 def identify(description: Description, values: Mapping[str, str], said: str | None) -> Identity:
@@ -38,7 +43,8 @@ def identify(description: Description, values: Mapping[str, str], said: str | No
         ArmError: a program is not there.
     """
     whole = hashlib.sha256(repr(said).encode())
-    files = list(dict.fromkeys(_files(description, values)))
+    named = list(_named(description, values))
+    files = list(dict.fromkeys(path for pair in named for path in _with_code(*pair)))
     packages = dict.fromkeys(package for path in files for package in _distributions(path))
     code = (path for package in packages for path in editable(package))
     for path in dict.fromkeys((*files, *code)):
@@ -46,7 +52,9 @@ def identify(description: Description, values: Mapping[str, str], said: str | No
     for package in packages:
         whole.update(f"{package.name}\n".encode(errors="surrogateescape"))
     digest = whole.hexdigest()
-    return Identity(f"sha256:{digest[:12]}" if said is None else f"{said} sha256:{digest[:12]}", digest)
+    if said is not None:
+        return Identity(f"{said} sha256:{digest[:12]}", digest)
+    return Identity(f"sha256:{digest[:12]}", digest, tuple(dict.fromkeys(path.name for path, _ in named)))
 
 
 def find_program(word: str, path: str | None = None) -> Path:
@@ -63,19 +71,22 @@ def find_program(word: str, path: str | None = None) -> Path:
     return Path(found).absolute()
 
 
-def _files(description: Description, values: Mapping[str, str]) -> Iterator[Path]:
+def _named(description: Description, values: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
+    """The programs that the commands start and the scripts that they name, and whether each is started."""
     for command in description.commands:
         for number, template in enumerate(command.argv):
             word = _fixed(template, values)
             if word is None:
                 continue
             if number == 0:
-                program = find_program(word)
-                yield program
-                yield from _interpreter(program)
+                yield find_program(word), True
             elif (script := _script(word, command, values)) is not None:
-                yield script
-                yield from code_beside(script)
+                yield script, False
+
+
+def _with_code(path: Path, started: bool) -> Iterator[Path]:
+    yield path
+    yield from _interpreter(path) if started else code_beside(path)
 
 
 def _fixed(template: Template, values: Mapping[str, str]) -> str | None:
