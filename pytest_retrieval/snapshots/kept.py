@@ -129,6 +129,7 @@ class StoredContents(Contents):
         """The contents of the source itself, if it still has these files."""
         if self._source is None:
             self._source = self._reread()
+            keep_texts(self._shelf, self._source.contents.held)
         there = {file.digest for file in self._source.files}
         for file in files:
             if file.digest not in there:

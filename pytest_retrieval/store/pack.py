@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from pytest_retrieval.store.sealed import (
     SUM_SIZE,
@@ -21,6 +21,8 @@ from pytest_retrieval.store.sealed import (
     checksum,
     compress,
     decompress,
+    open_kept,
+    read_exactly,
     seal,
     unseal,
     write_whole,
@@ -73,7 +75,7 @@ def write_pack(folder: Path, kind: str, blocks: Iterable[Block]) -> tuple[Path, 
         offset += len(packed)
     sizes = _COUNTS.pack(len(rows), len(table))
     of_row, of_block = _layouts()
-    index = seal(sizes + np.array(rows, of_row).tobytes() + np.array(table, of_block).tobytes())
+    index = seal(sizes + np.array(rows, of_row).tobytes() + np.array(table, of_block).tobytes(), kind)
     path = folder / f"{kind}-{checksum(index).hex()}{PACK}"
     return path, write_whole(path, [*pieces, index, _TRAILER.pack(offset, _MAGIC)])
 
@@ -85,12 +87,13 @@ class Pack:
         """Read the index of ``path``.
 
         Raises:
-            DamagedError: it is no pack of this version, or its index is damaged.
+            DamagedError: it is no pack of this version and of the kind that its name says, or its index is
+                damaged.
             OSError: it cannot be read.
         """
         self.path = path
-        with path.open("rb", buffering=0) as file:
-            self._rows, self._blocks = _index(file.fileno())
+        with open_kept(path) as file:
+            self._rows, self._blocks = _index(file, path.name.partition("-")[0])
         raw = self._rows["key"].tobytes()
         self.keys = [raw[at : at + KEY_SIZE] for at in range(0, len(raw), KEY_SIZE)]
 
@@ -111,8 +114,9 @@ class Pack:
             OSError: the file cannot be read, or is gone.
         """
         offset, size, said = self._blocks[number].tolist()
-        with self.path.open("rb", buffering=0) as file:
-            packed = _read(file.fileno(), size, offset)
+        with open_kept(self.path) as file:
+            file.seek(offset)
+            packed = read_exactly(file, size)
         if checksum(packed) != said:
             raise DamagedError("the checksum of a block does not fit")
         return decompress(packed)
@@ -135,25 +139,20 @@ def _layouts() -> tuple[np.dtype[np.void], np.dtype[np.void]]:
     return of_row, np.dtype([("offset", "<u8"), ("size", "<u4"), ("sum", f"V{SUM_SIZE}")])
 
 
-def _index(descriptor: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
+def _index(file: BinaryIO, kind: str) -> tuple[NDArray[np.void], NDArray[np.void]]:
     import numpy as np
 
-    size = os.fstat(descriptor).st_size
-    tail = os.pread(descriptor, _TRAILER.size, max(0, size - _TRAILER.size))
+    size = os.fstat(file.fileno()).st_size
+    behind = file.seek(max(0, size - _TRAILER.size))
+    tail = file.read(_TRAILER.size)
     if len(tail) != _TRAILER.size or not tail.endswith(_MAGIC):
         raise DamagedError("no pack of this version")
     start = _TRAILER.unpack(tail)[0]
-    if start > size:
+    if start > behind:
         raise DamagedError("the index lies outside the file")
-    index = unseal(_read(descriptor, size - _TRAILER.size - start, start))
+    file.seek(start)
+    index = unseal(file, behind - start, kind)
     rows, blocks = _COUNTS.unpack_from(index)
     of_row, of_block = _layouts()
     behind = _COUNTS.size + rows * of_row.itemsize
     return np.frombuffer(index, of_row, rows, _COUNTS.size), np.frombuffer(index, of_block, blocks, behind)
-
-
-def _read(descriptor: int, size: int, offset: int) -> bytes:
-    data = os.pread(descriptor, size, offset) if size > 0 else b""
-    if len(data) != size:
-        raise DamagedError("the file is shorter than its index says")
-    return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -162,9 +163,13 @@ def touch(path: Path) -> None:
         return
 
 
-def remove(path: Path) -> None:
-    """Remove a file, where that is allowed."""
+def remove(path: Path) -> bool:
+    """Remove a file, or the folder in its place; whether it was there and is gone."""
     try:
-        path.unlink(missing_ok=True)
+        path.unlink()
+    except IsADirectoryError:
+        shutil.rmtree(path, ignore_errors=True)
+        return not path.exists()
     except OSError:
-        return
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,10 +11,10 @@ from pathlib import Path
 
 from pytest_retrieval.store import upkeep
 from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
-from pytest_retrieval.store.sealed import DamagedError, seal, unseal, write_whole
+from pytest_retrieval.store.sealed import DamagedError, open_kept, seal, unseal, write_whole
 from pytest_retrieval.store.shelf import Shelf, remove, touch
 
-FORMAT = "v1"
+FORMAT = "v2"
 DEFAULT_LIMIT = parse_size(DEFAULT_SIZE)
 _SHELVES_OPEN = 6
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Everything here can be made again.\n"
@@ -61,7 +62,8 @@ class Store:
         path = self._record_path(kind, identity)
         self._uses["records asked"] += 1
         try:
-            payload = unseal(path.read_bytes())
+            with open_kept(path) as file:
+                payload = unseal(file, os.fstat(file.fileno()).st_size, path.name)
         except DamagedError:
             remove(path)
             return None
@@ -81,7 +83,7 @@ class Store:
         if not self._make(path.parent):
             return
         try:
-            self._written += write_whole(path, [seal(payload)])
+            self._written += write_whole(path, [seal(payload, path.name)])
         except OSError as error:
             self._give_up(error)
 
@@ -95,12 +97,9 @@ class Store:
             self._settle(self._shelves.popitem()[1])
         if not self._writable:
             return
-        try:
-            upkeep.note_uses(self.folder, self._uses)
-            if self._written:
-                upkeep.evict(self.folder, self.limit)
-        except OSError:
-            self._writable = False
+        upkeep.note_uses(self.folder, self._uses)
+        if self._written:
+            upkeep.evict(self.folder, self.limit)
         self._uses = dict.fromkeys(upkeep.USES, 0)
         self._written = 0
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_retrieval.regular import open_regular
 from pytest_retrieval.store.pack import PACK, Pack
-from pytest_retrieval.store.sealed import TEMPORARY, DamagedError, unseal
-from pytest_retrieval.store.shelf import LOCK, held
+from pytest_retrieval.store.sealed import TEMPORARY, DamagedError, open_kept, unseal
+from pytest_retrieval.store.shelf import LOCK, held, remove
 
 USES = ("contents asked", "contents found", "records asked", "records found")
 RECORDS = (".tree", ".release")
@@ -48,7 +49,7 @@ def kept(folder: Path) -> Iterator[Kept]:
     for path in _files(folder):
         if path.suffix == PACK or path.suffix in RECORDS:
             with contextlib.suppress(OSError):
-                found = path.stat()
+                found = path.lstat()
                 yield Kept(path, found.st_size, found.st_mtime)
 
 
@@ -70,7 +71,8 @@ def verify(folder: Path) -> Iterator[tuple[Path, str]]:
             if entry.path.suffix == PACK:
                 Pack(entry.path).check()
             else:
-                unseal(entry.path.read_bytes())
+                with open_kept(entry.path) as file:
+                    unseal(file, os.fstat(file.fileno()).st_size, entry.path.name)
         except DamagedError as error:
             yield entry.path, str(error)
         except FileNotFoundError:
@@ -98,7 +100,7 @@ def evict(folder: Path, limit: int) -> int:
             shelf = entry.path.parent
             if shelf not in free:
                 free[shelf] = _is_free(shelf, stack)
-            if free[shelf] and _removed(entry.path):
+            if free[shelf] and remove(entry.path):
                 removed += entry.size
     return removed
 
@@ -114,10 +116,10 @@ def sweep(folder: Path) -> None:
 
 def clear(folder: Path) -> int:
     """Remove everything that is kept, and the folders that are then empty; the bytes that went."""
-    removed = sum(entry.size for entry in list(kept(folder)) if _removed(entry.path))
+    removed = sum(entry.size for entry in list(kept(folder)) if remove(entry.path))
     for path in _files(folder):
         if path.name in {LOCK, _LOG} or path.suffix == TEMPORARY:
-            _removed(path)
+            remove(path)
     for place in [*(path for path in _entries(folder) if path.is_dir()), folder]:
         with contextlib.suppress(OSError):
             place.rmdir()
@@ -125,11 +127,14 @@ def clear(folder: Path) -> int:
 
 
 def note_uses(folder: Path, uses: Mapping[str, int]) -> None:
-    """Add one process's uses; the append of a short line is whole, whoever else appends."""
+    """Add one process's uses, where that is allowed; an append of a short line is whole."""
     if not any(uses.values()):
         return
     line = json.dumps(dict(uses)).encode() + b"\n"
-    with (folder / _LOG).open("ab", buffering=0) as log:
+    path = folder / _LOG
+    if path.is_symlink() or not path.is_file():
+        remove(path)
+    with contextlib.suppress(OSError), path.open("ab", buffering=0) as log:
         if log.tell() > _LOG_LIMIT:
             log.truncate(0)
         log.write(line)
@@ -138,8 +143,10 @@ def note_uses(folder: Path, uses: Mapping[str, int]) -> None:
 def _uses(folder: Path) -> Counter[str]:
     total: Counter[str] = Counter()
     with contextlib.suppress(OSError):
-        for line in (folder / _LOG).read_bytes().splitlines():
-            with contextlib.suppress(ValueError):
+        with open_regular(folder / _LOG) as log:
+            lines = log.read(2 * _LOG_LIMIT).splitlines()
+        for line in lines:
+            with contextlib.suppress(ValueError, RecursionError):
                 noted = json.loads(line)
                 if isinstance(noted, dict):
                     total.update({key: noted[key] for key in USES if isinstance(noted.get(key), int)})
@@ -157,14 +164,6 @@ def _is_free(shelf: Path, stack: contextlib.ExitStack) -> bool:
     return True
 
 
-def _removed(path: Path) -> bool:
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    return True
-
-
 def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
@@ -173,9 +172,9 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files directly below ``folder`` and its folders: a store is two levels deep."""
+    """Whatever lies directly below ``folder`` and its folders: a store is two levels deep."""
     for entry in _entries(folder):
         if entry.is_dir() and not entry.is_symlink():
-            yield from (path for path in _entries(entry) if path.is_file())
-        elif entry.is_file():
+            yield from _entries(entry)
+        else:
             yield entry

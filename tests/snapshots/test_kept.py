@@ -142,6 +142,18 @@ def test_damaged_packs_are_made_again(tmp_path: Path, stores: Callable[[], Store
     assert contents(opened(str(path), stores())) == expected
 
 
+def test_lost_texts_are_kept_again(
+    tmp_path: Path, stores: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = chunk_file(tmp_path / "x.chunks.jsonl", FILES)
+    expected = contents(opened(str(path), stores()))
+    for name in (tmp_path / "store").rglob("*.pack"):
+        name.write_bytes(name.read_bytes()[:-3])
+    assert contents(opened(str(path), stores())) == expected
+    monkeypatch.setattr(sources, "read_chunk_file", refused)
+    assert contents(opened(str(path), stores())) == expected
+
+
 def test_neighbours_keep_a_shared_text_once(tmp_path: Path, stores: Callable[[], Store]) -> None:
     store = stores()
     text = os.urandom(4000).hex()

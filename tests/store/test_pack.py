@@ -104,6 +104,12 @@ def test_anything_else_is_no_pack(tmp_path: Path, data: bytes) -> None:
         Pack(path)
 
 
+def test_a_pack_of_another_kind_is_none(tmp_path: Path) -> None:
+    path, _ = write_pack(tmp_path, "texts", BLOCKS)
+    with pytest.raises(DamagedError):
+        Pack(path.rename(tmp_path / path.name.replace("texts", "words1")))
+
+
 def test_another_version_is_no_pack(tmp_path: Path) -> None:
     path, _ = write_pack(tmp_path, "texts", BLOCKS)
     path.write_bytes(path.read_bytes()[:-1] + b"2")

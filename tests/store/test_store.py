@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,72 @@ def test_a_damaged_record_is_removed_and_made_again(tmp_path: Path) -> None:
     store.keep_record("tree", "identity", b"payload")
     assert store.record("tree", "identity") == b"payload"
     store.close()
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "inside").touch()
+
+
+def link_to_nothing(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nothing")
+
+
+def link_to_a_device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/full")  # endless zeros to who reads it
+
+
+def other_content(path: Path) -> None:
+    """A whole file of this store, but not this one."""
+    [other] = [each for each in path.parent.glob(f"*{path.suffix}") if each != path]
+    shutil.copy(other, path)
+
+
+@pytest.mark.parametrize("replace", [pipe, folder, link_to_nothing, link_to_a_device, other_content])
+def test_what_was_put_in_place_of_a_file_is_replaced(tmp_path: Path, replace: Callable[[Path], None]) -> None:
+    def fill(store: Store) -> None:
+        for identity in ("one", "two"):
+            store.keep_record("tree", identity, identity.encode())
+        for kind, text in (("texts", b"text"), ("words", b"word")):
+            if (shelf := store.shelf(kind, "a/b")).missing([ONE]):
+                shelf.add([block((ONE, text))])
+
+    def kept(store: Store) -> list[object]:
+        return [
+            *(store.record("tree", identity) for identity in ("one", "two")),
+            *(read(store.shelf(kind, "a/b"), ONE) for kind in ("texts", "words")),
+        ]
+
+    first = Store(tmp_path)
+    fill(first)
+    whole = kept(first)
+    assert whole == [b"one", b"two", {ONE: b"text"}, {ONE: b"word"}]
+    first.close()
+    files = [path for path in (tmp_path / FORMAT).rglob("*") if path.is_file()]
+    assert len(files) == 6  # with a lock and the log of uses
+    for path in files:
+        if replace is not other_content or path.suffix in {".tree", ".pack"}:
+            replace(path)
+    assert len(list(upkeep.verify(tmp_path / FORMAT))) >= 2
+    upkeep.info(tmp_path / FORMAT)
+    notices: list[str] = []
+    store = Store(tmp_path, notice=notices.append)
+    for found, expected in zip(kept(store), whole, strict=True):
+        assert not found or found == expected
+    fill(store)
+    assert kept(store) == whole
+    store.close()
+    assert notices == []
+    assert list(upkeep.verify(tmp_path / FORMAT)) == []
+    assert upkeep.info(tmp_path / FORMAT).uses["records asked"] > 0
 
 
 def test_a_store_that_cannot_be_made_is_one_notice(tmp_path: Path) -> None:
