@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,11 @@ def invoke(
 ) -> dict[str, Any]:
     """Ask ``agent`` in ``directory``, again after a wait where it names a rate limit; the last one counts.
 
-    ``attempts`` is recorded where there were several. Whatever becomes of it, the record says it.
+    ``attempts`` is recorded where there were several, and in ``retried_tokens`` what was seen of the tokens
+    of all but the last. Whatever becomes of it, the record says it.
     """
     waits = _waits(agent)
-    attempts = 0
+    attempts, retried = 0, Counter[str]()
     while True:
         attempts += 1
         started = time.perf_counter()
@@ -41,8 +43,10 @@ def invoke(
         wait = next(waits, None) if seen.limited else None
         if wait is None:
             break
+        retried.update(seen.tokens or {})
         sleep(wait)
-    return record if attempts == 1 else {**record, "attempts": attempts}
+    told = {"retried_tokens": dict(retried)} if retried else {}
+    return record if attempts == 1 else {**record, "attempts": attempts, **told}
 
 
 def unobserved() -> dict[str, Any]:

@@ -116,11 +116,18 @@ def from_facts(facts: Mapping[str, Any] | None) -> ModelPrices | None:
     return None if facts is None else ModelPrices(**facts)
 
 
-def money_of(tokens: Any, prices: ModelPrices | None) -> dict[str, float]:
-    """``{"money": amount}`` of a run; empty without prices and where nobody saw the tokens."""
-    if prices is None or tokens == NOT_OBSERVED:
+def spent_on(run: Mapping[str, Any], prices: ModelPrices) -> float | None:
+    """What an invocation has cost as far as it was seen, failed attempts included; None where nothing was."""
+    seen = [run["tokens"], run.get("retried_tokens", NOT_OBSERVED)]
+    costs = [prices.cost(tokens) for tokens in seen if tokens != NOT_OBSERVED]
+    return half_away(sum(costs)) if costs else None
+
+
+def money_of(run: Mapping[str, Any], prices: ModelPrices | None) -> dict[str, float]:
+    """``{"money": amount}`` of a run; empty without prices and where nobody saw the tokens of its reply."""
+    if prices is None or run["tokens"] == NOT_OBSERVED:
         return {}
-    return {"money": prices.cost(tokens)}
+    return {"money": spent_on(run, prices) or 0.0}
 
 
 def _check(values: Any) -> None:

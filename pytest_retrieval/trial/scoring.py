@@ -100,7 +100,7 @@ def _scored(
 ) -> dict[str, Any]:
     block = extract(run["reply"])
     raw = {name: value for name, value in run.items() if name not in DERIVED}
-    raw |= money_of(run["tokens"], prices)
+    raw |= money_of(run, prices)
     fault = None if "error" in run else score_error(run, block)
     if fault is not None or "error" in run or not was_run(run):
         said = {} if fault is None else {"score_error": fault}

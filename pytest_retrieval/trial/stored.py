@@ -60,6 +60,7 @@ RUN_FURTHER: Mapping[str, Shape] = {
     "error": text,
     "reused_from": text,
     "attempts": count,
+    "retried_tokens": map_of(number),
     "stderr": text,
     "calls": list_of(record({})),
 }

@@ -242,6 +242,7 @@ def _tokens(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
 
 def _money(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
     currency = report.get("prices", {}).get("currency", "")
+    attempt = "attempt at a task" if report["repeats"] > 1 else "task"
     for label, arm in report["arms"].items():
         found = arm["groups"]["all"]
         if "money" in found:
@@ -250,7 +251,7 @@ def _money(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
             seen = found["money_observed"]
             yield Piece(
                 f"{mark}money: {label}: {number_text(found['money'])} {currency},"
-                f" {number_text(found['money_per_task'])} per task{each}"
+                f" {number_text(found['money_per_task'])} per {attempt}{each}"
                 f" (in {seen['records']} of {seen['of']} invocations)"
             )
 

@@ -101,6 +101,7 @@ def test_codex_is_told_of_a_tools_server_on_its_command_line(room: Path) -> None
 
 
 MESSAGE = '{"type":"item.completed","item":{"type":"agent_message","text":"last message"}}'
+CALL = '{"type":"item.completed","item":{"type":"command_execution","command":"ls"}}'
 USAGE = '{"type":"turn.completed","usage":{"input_tokens":3}}'
 OVERFLOW = f"head -c {STDOUT_BOUND + 1024} /dev/zero | tr '\\0' x\n"
 
@@ -115,6 +116,14 @@ def test_case_75_a_reply_and_an_output_beyond_their_bounds(room: Path) -> None:
     assert record["stdout_truncated"] is True
     assert (record["tokens"], record["tool_calls"]) == ("NOT_OBSERVED", "NOT_OBSERVED")
     assert record["exit_code"] == 0
+
+
+def test_case_75_tokens_that_were_told_before_the_bound_are_not_observed(room: Path) -> None:
+    """A later event, which was cut off, may have told more."""
+    record = asked(codex(room, f"echo '{CALL}'; echo '{USAGE}'; echo fine > \"$reply\"; {OVERFLOW}"), room)
+    assert (record["tokens"], record["tool_calls"]) == ("NOT_OBSERVED", "NOT_OBSERVED")
+    assert record["commands"] == ["ls"]
+    assert (record["reply"], record["reply_truncated"]) == ("fine\n", False)
 
 
 def test_case_75_a_small_output_tells_tokens(room: Path) -> None:
@@ -146,6 +155,13 @@ def test_case_76_a_script_that_says_too_much(room: Path) -> None:
     assert record["reply"] == "x" * REPLY_BOUND + "\n[TRUNCATED]"
     assert (record["reply_truncated"], record["stdout_truncated"]) == (True, True)
     assert (record["tokens"], record["tool_calls"]) == ("NOT_OBSERVED", "NOT_OBSERVED")
+
+
+def test_what_is_said_beyond_the_bound_stops_nobody(room: Path) -> None:
+    """Section 9.3: the rest is drained, the program goes on, and its exit status is its own."""
+    record = asked(script(room, f"{OVERFLOW}echo done > {room}/after; exit 7"), room)
+    assert (room / "after").read_text() == "done\n"
+    assert record["exit_code"] == 7
 
 
 @pytest.mark.parametrize(("end", "code"), [("exit 0", 0), ("exit 23", 23), ("kill -KILL $$", -1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,15 @@ def test_a_bare_date_is_midnight_in_utc(ledger: History) -> None:
         with pytest.raises(UsageError, match="no commit with one parent from 2026-09-1"):
             made(ledger, since)
     assert shown_moment(parse_moment("2026-09-10T14:00:00+02:00")) == "2026-09-10T12:00:00Z"
+
+
+def test_a_moment_without_a_zone_is_utc_wherever_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo-9")
+        time.tzset()
+        found = [parse_moment(text).timestamp() for text in ("2026-09-10", "2026-09-10T12:00:00")]
+    time.tzset()
+    assert found == [1788998400, 1789041600]  # date -u -d 2026-09-10 +%s
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "2026", "20260901", "2026-13-01", "2026-09-01T25:00"])

@@ -438,25 +438,78 @@ PAID: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["plain", "n2"])
-def test_a_budget_stops_the_run(trial: Trial, workers: list[str]) -> None:
-    """Each invocation costs 1 USD: a run that may cost 2.5 makes a third, and a worker one on its way."""
-    trial.bench.write("paid.json", json.dumps(PAID))
+def paid(trial: Trial, count: int, before: str = "", **further: Any) -> None:
+    """Tasks for an agent that says after 0.2 s that it has used a token, which costs 1 USD."""
+    trial.bench.write("paid.json", json.dumps({**PAID, **further}))
     trial.bench.write("prices.toml", 'currency = "USD"\n[models."*"]\noutput_tokens = 1000000\n')
+    used = '{"type":"used","tokens":{"output_tokens":1}}'
     said = json.dumps({"type": "said", "text": CLAIM})
-    trial.agent(f'echo \'{said}\'; echo \'{{"type":"used","tokens":{{"output_tokens":1}}}}\'; sleep 0.2')
-    trial.write_tasks(tasks(6))
-    words = ["--arms=none", "--retrieval-prices=prices.toml", "--retrieval-max-cost=2.5"]
-    result = trial.run(*words, "--gate=none: success >= 0", *workers, agent="paid.json")
+    counting(trial, f"sleep 0.2; echo '{used}'\n{before}\necho '{said}'")
+    trial.write_tasks(tasks(count))
+
+
+PRICED = ("--arms=none", "--retrieval-prices=prices.toml")
+
+
+@pytest.mark.parametrize(("amount", "made"), [("2.5", 2), ("3", 3), ("0.5", 1)])
+@pytest.mark.parametrize("workers", [[], ["-n3"]], ids=["plain", "n3"])
+def test_a_budget_stops_the_run(trial: Trial, workers: list[str], amount: str, made: int) -> None:
+    """Each invocation costs 1 USD: of 2.5 two are made and no third, however many workers there are.
+
+    What the first one costs is not known before: it is made in any case, and alone.
+    """
+    paid(trial, 6)
+    words = [*PRICED, f"--retrieval-max-cost={amount}", "--gate=none: success >= 0"]
+    result = trial.run(*words, *workers, agent="paid.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert asked(trial) == made
     report = trial.report()
-    made = 3 if not workers else len(report["details"])
-    assert made in (3, 4, 5)
-    spent = "not run: what was observed has cost *more than --retrieval-max-cost 2.5"
-    result.stdout.fnmatch_lines([f"{spent}; {6 - made} of 6 tasks were lost"])
+    assert len(report["details"]) == made
+    spent = f"not run: what was observed has cost {made} USD, "
+    over = f"more than --retrieval-max-cost {amount}; "
+    beyond = f"and one more as dear as the dearest (1) would go beyond --retrieval-max-cost {amount}; "
+    said = spent + (over if amount == "0.5" else beyond)
+    result.stdout.fnmatch_lines([f"{said}{6 - made} of 6 tasks were lost*"])
     assert {item["why"] for item in report["selection"]["lost"]} == {"over the budget"}
     assert report["arms"]["none"]["groups"]["all"]["money"] == made
     result.stdout.fnmatch_lines(["PILOT gate UNDECIDABLE none: success >= 0: *lost*"])
+
+
+def test_a_budget_that_is_not_reached_disturbs_nothing(trial: Trial) -> None:
+    paid(trial, 4)
+    assert trial.run(*PRICED, "--retrieval-max-cost=4", "-n2", agent="paid.json").ret == 0
+    assert trial.run(*PRICED, "--report=free.json", agent="paid.json").ret == 0
+    assert trial.same() == trial.same("free.json")
+
+
+def test_a_budget_counts_attempts_that_were_made_again(trial: Trial) -> None:
+    """Every second start fails with a rate limit: an invocation takes two and costs 2 USD."""
+    failing = f"[ $(($(wc -l < {trial.path}/asked) % 2)) = 1 ] && {{ echo 429 >&2; exit 1; }}"
+    paid(trial, 4, failing, retry={"pattern": "429", "delay": "1ms"})
+    result = trial.run(*PRICED, "--retrieval-max-cost=5", agent="paid.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert asked(trial) == 4
+    details = trial.report()["details"]
+    assert len(details) == 2
+    run = details[0]["arms"]["none"]["runs"][0]
+    assert (run["attempts"], run["tokens"]) == (2, {"output_tokens": 1})
+    assert (run["retried_tokens"], run["money"]) == ({"output_tokens": 1}, 2)
+    assert trial.report()["arms"]["none"]["groups"]["all"]["money"] == 4
+
+
+def test_a_run_that_its_budget_stopped_goes_on(trial: Trial) -> None:
+    """It has published a report, which --reuse takes up; no journal is left for --retrieval-resume."""
+    paid(trial, 3)
+    result = trial.run(*PRICED, "--retrieval-max-cost=1", agent="paid.json")
+    result.stdout.fnmatch_lines(["*2 of 3 tasks were lost; --reuse out.json with another --report goes on"])
+    refused = trial.run(*PRICED, "--retrieval-resume", agent="paid.json")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(
+        ["ERROR: --retrieval-resume: there is no *out.json.journal: *--reuse *out.json with another *"]
+    )
+    assert trial.run(*PRICED, "--reuse=out.json", "--report=rest.json", agent="paid.json").ret == 0
+    assert asked(trial) == 3
+    assert trial.report("rest.json")["selection"]["lost"] == []
 
 
 def test_two_kinds_write_two_reports(trial: Trial, bench: Bench) -> None:

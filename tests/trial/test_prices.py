@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_retrieval.errors import UsageError
-from pytest_retrieval.trial.prices import Prices, from_facts, load_prices, money_of
+from pytest_retrieval.trial.prices import Prices, from_facts, load_prices, money_of, spent_on
 
 TOML = """
 currency = "USD"
@@ -45,9 +45,19 @@ def test_json_says_the_same(tmp_path: Path) -> None:
 
 def test_what_nobody_saw_costs_nothing_that_is_known(tmp_path: Path) -> None:
     prices = loaded(tmp_path).of("big-1")
-    assert money_of("NOT_OBSERVED", prices) == {}
-    assert money_of({"output_tokens": 1}, None) == {}
-    assert money_of({"output_tokens": 100_000}, prices) == {"money": 1}
+    assert money_of({"tokens": "NOT_OBSERVED"}, prices) == {}
+    assert money_of({"tokens": {"output_tokens": 1}}, None) == {}
+    assert money_of({"tokens": {"output_tokens": 100_000}}, prices) == {"money": 1}
+
+
+def test_attempts_that_were_made_again_cost_money_too(tmp_path: Path) -> None:
+    prices = loaded(tmp_path).of("big-1")
+    failed = {"retried_tokens": {"output_tokens": 50_000}}
+    assert money_of({"tokens": {"output_tokens": 100_000}, **failed}, prices) == {"money": 1.5}
+    # Of what the last attempt took nobody knows: that is no price of the invocation, but it was spent.
+    assert money_of({"tokens": "NOT_OBSERVED", **failed}, prices) == {}
+    assert spent_on({"tokens": "NOT_OBSERVED", **failed}, prices) == 0.5
+    assert spent_on({"tokens": "NOT_OBSERVED"}, prices) is None
 
 
 def test_a_report_keeps_them(tmp_path: Path) -> None:

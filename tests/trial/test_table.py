@@ -105,6 +105,21 @@ def test_repetitions_and_what_was_lost() -> None:
     assert "lost: 1 of 2: q1 (not finished)" in said
 
 
+def test_money_of_repetitions_is_that_of_an_attempt() -> None:
+    paid = [run(GOOD, tokens={"output_tokens": 1_000_000}) for _ in range(2)]
+    prices = {"currency": "USD", "sha256": "ab" * 32, "per_million": {"output_tokens": 1}, "within": {}}
+    for repeats, each in ((2, "attempt at a task"), (1, "task")):
+        said = "\n".join(
+            lines(
+                details=[task(0, {"grep": entry("", *paid[:repeats])})],
+                repeats=repeats,
+                prices=prices,
+                arms={},
+            )
+        )
+        assert f"money: grep: {repeats} USD, 1 per {each}, 1 per success" in " ".join(said.split())
+
+
 def test_use_of_a_tool() -> None:
     call = {"tool": "search", "query": "q", "n_results": 1, "ms": 2}
     details = [task(0, {"grep": entry("", run(calls=[call])), "none": entry("", run(calls=[]))})]

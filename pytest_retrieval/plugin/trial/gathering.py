@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,11 @@ class TrialGathering(Harvest):
         super().__init__(trial.config, place, trial.plan.entries)
         self.trial = trial
         self._barrier = barrier
-        self._cost = 0.0
         self.opened()  # a run that is ended within its first invocation can be taken up, too
         for (task, label, repeat), (digest, run) in barrier.known.items():
-            self._keep(key_of(task, label, repeat), payload_of(task, label, repeat, digest, run), run)
+            self.opened().append(key_of(task, label, repeat), payload_of(task, label, repeat, digest, run))
+            if trial.budget is not None and "reused_from" not in run:
+                trial.budget.settle(run)
 
     def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
         """Note what became of a task, or one invocation of it."""
@@ -55,21 +57,7 @@ class TrialGathering(Harvest):
             self._attempts[report.nodeid][worker] += 1
             return
         record = orjson.loads(payload)
-        self._keep(key_of(record["task"], record["arm"], record["repeat"]), payload, record["run"])
-
-    def _keep(self, key: str, payload: bytes, run: Mapping[str, Any]) -> None:
-        """Journal an invocation, and stop the run where it has cost enough."""
-        self.opened().append(key, payload)
-        settings = self.trial.settings
-        if settings.prices is None or not isinstance(run["tokens"], Mapping) or "reused_from" in run:
-            return
-        self._cost += settings.prices.cost(run["tokens"])
-        if settings.budget is not None and self._cost > settings.budget and not self.trial.shelf.stopped:
-            spent = f"{self._cost:.6g} {settings.prices.currency}"
-            self.trial.shelf.stop(
-                f"not run: what was observed has cost {spent}, more than --retrieval-max-cost "
-                f"{settings.budget:g}"
-            )
+        self.opened().append(key_of(record["task"], record["arm"], record["repeat"]), payload)
 
     def interrupt(self) -> None:
         """Say where the invocations of a run are that was interrupted, and how it is taken up."""
@@ -81,8 +69,9 @@ class TrialGathering(Harvest):
         """Build the report; a run that was stopped by its budget does not pass."""
         super().prepare(settings)
         if (stopped := self.trial.shelf.stopped) is not None:
-            lost = len(list(self.lost()))
-            self.troubles.append(f"{stopped}; {lost} of {plural(len(self.nodeids), 'task')} were lost")
+            lost = f"{len(list(self.lost()))} of {plural(len(self.nodeids), 'task')} were lost"
+            report = os.path.relpath(self.place.report, self.config.invocation_params.dir)
+            self.troubles.append(f"{stopped}; {lost}; --reuse {report} with another --report goes on")
 
     def journal_header(self) -> Mapping[str, Any]:
         """Who is asked, and how: what a run that takes it up must have in common."""

@@ -77,8 +77,13 @@ class Earlier:
         self._runs: dict[tuple[str, str, int], dict[str, Any]] = {}
         path = journal_path(report)
         if not path.exists():
+            published = (
+                f"; the run that wrote it was not interrupted: --reuse {report} with another --report takes "
+                "over what it has"
+            )
             raise UsageError(
                 f"--retrieval-resume: there is no {path}: nothing was interrupted that writes {report}"
+                f"{published if report.exists() else ''}"
             )
         header, payloads = _read(path)
         _check(path, header, identity)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.gates.baseline import Baseline
     from pytest_retrieval.gates.rules import Rule
     from pytest_retrieval.plugin.session import BenchSession
+    from pytest_retrieval.plugin.trial.budget import Budget
     from pytest_retrieval.trial.contexts import Contexts
     from pytest_retrieval.trial.manifest import Manifest, Task
     from pytest_retrieval.trial.run_task import Finished
@@ -114,6 +116,16 @@ class TrialSession:
         """Prepared tasks, where all processes of the run find them."""
         return Shelf(self.bench.scratch / "trial")
 
+    @cached_property
+    def budget(self) -> Budget | None:
+        """What the run may cost, if that was said."""
+        settings = self.settings
+        if settings.budget is None or settings.prices is None:
+            return None
+        from pytest_retrieval.plugin.trial.budget import Budget
+
+        return Budget(self.bench.scratch / "budget", settings.budget, settings.prices, self.shelf)
+
     def check(self) -> None:
         """Check the options that were typed, and load what they name, before anything is collected."""
         if not any(options.from_command_line(self.config, name) for name in NAMES):
@@ -199,19 +211,37 @@ class TrialSession:
         prepared = self.shelf.prepared(case.row)
         arms = {label: prepared.arms[label] for label in self.contexts.labels}  # asked in this order
         detail = describe(case.row, case.task, self.manifest.sha256) | {"arms": arms}
-        done = run_task(
-            restore(case.task, detail, self.contexts, settings.access),
-            self.agent,
-            access=settings.access,
-            timeout=settings.timeout,
-            scratch=self.bench.scratch,
-            repeats=settings.repeats,
-            workspaces=self.workspaces,
-            contexts=self.contexts,
-            known=prepared.known_or_stopped(self.shelf),
-            finished=finished,
-        )
+        with self._watched(finished) as (may_start, ended):
+            done = run_task(
+                restore(case.task, detail, self.contexts, settings.access),
+                self.agent,
+                access=settings.access,
+                timeout=settings.timeout,
+                scratch=self.bench.scratch,
+                repeats=settings.repeats,
+                workspaces=self.workspaces,
+                contexts=self.contexts,
+                known=prepared.known_or(may_start),
+                finished=ended,
+            )
         return score_detail(done)
+
+    @contextmanager
+    def _watched(self, finished: Finished) -> Iterator[tuple[Callable[[], bool], Finished]]:
+        """Whether an invocation may be started, and whom to tell of its end: the budget, too, if any."""
+        budget = self.budget
+        if budget is None:
+            yield (lambda: True), finished
+            return
+
+        def ended(label: str, repeat: int, record: dict[str, Any]) -> None:
+            budget.settle(record)
+            finished(label, repeat, record)
+
+        try:
+            yield budget.may_start, ended
+        finally:
+            budget.give_up()
 
     def close(self) -> None:
         """Close what contexts hold."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,15 +25,15 @@ class Ready:
     arms: dict[str, Any]
     known: Mapping[str, Mapping[str, Any]]
 
-    def known_or_stopped(self, shelf: Shelf) -> Known:
-        """What is known of an invocation; of any other that it is not made, once the run was told to stop."""
+    def known_or(self, may_start: Callable[[], bool]) -> Known:
+        """What is known of an invocation; of any other that it is not made, where it may not be started."""
         from pytest_retrieval.agents.observe import unobserved
 
         def known(label: str, repeat: int) -> dict[str, Any] | None:
             found = self.known.get(label, {}).get(str(repeat))
             if found is not None:
                 return dict(found)
-            return unobserved() if shelf.stopped else None
+            return None if may_start() else unobserved()
 
         return known
 
@@ -58,7 +59,9 @@ class Shelf:
 
     def stop(self, why: str) -> None:
         """Let no process start a further invocation."""
-        (self._path / _STOP).write_text(why, encoding="utf-8")
+        temporary = self._path / f"{_STOP}.{os.getpid()}"  # others may read it at this moment
+        temporary.write_text(why, encoding="utf-8")
+        temporary.replace(self._path / _STOP)
 
     @property
     def stopped(self) -> str | None:
