@@ -43,8 +43,9 @@ def identify(description: Description, values: Mapping[str, str], said: str | No
         ArmError: a program is not there.
     """
     whole = hashlib.sha256(repr(said).encode())
-    named = list(_named(description, values))
-    files = list(dict.fromkeys(path for pair in named for path in _with_code(*pair)))
+    search = _search_path(description, values)
+    named = list(_named(description, values, search))
+    files = list(dict.fromkeys(path for pair in named for path in _with_code(*pair, search)))
     packages = dict.fromkeys(package for path in files for package in _distributions(path))
     code = (path for package in packages for path in editable(package))
     for path in dict.fromkeys((*files, *code)):
@@ -71,7 +72,15 @@ def find_program(word: str, path: str | None = None) -> Path:
     return Path(found).absolute()
 
 
-def _named(description: Description, values: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
+def _search_path(description: Description, values: Mapping[str, str]) -> str | None:
+    """The PATH on which the tool is looked for; empty where it is another for every tree."""
+    template = dict(description.env).get("PATH")
+    return os.environ.get("PATH") if template is None else _fixed(template, values) or ""
+
+
+def _named(
+    description: Description, values: Mapping[str, str], search: str | None
+) -> Iterator[tuple[Path, bool]]:
     """The programs that the commands start and the scripts that they name, and whether each is started."""
     for command in description.commands:
         for number, template in enumerate(command.argv):
@@ -79,14 +88,15 @@ def _named(description: Description, values: Mapping[str, str]) -> Iterator[tupl
             if word is None:
                 continue
             if number == 0:
-                yield find_program(word), True
+                if os.sep in word or search != "":
+                    yield find_program(word, search), True
             elif (script := _script(word, command, values)) is not None:
                 yield script, False
 
 
-def _with_code(path: Path, started: bool) -> Iterator[Path]:
+def _with_code(path: Path, started: bool, search: str | None) -> Iterator[Path]:
     yield path
-    yield from _interpreter(path) if started else code_beside(path)
+    yield from _interpreter(path, search) if started else code_beside(path)
 
 
 def _fixed(template: Template, values: Mapping[str, str]) -> str | None:
@@ -109,7 +119,7 @@ def _script(word: str, command: Command, values: Mapping[str, str]) -> Path | No
         return None
 
 
-def _interpreter(program: Path) -> Iterator[Path]:
+def _interpreter(program: Path, search: str | None) -> Iterator[Path]:
     """The code around a script, and the programs that its first line names."""
     try:
         with program.open("rb") as file:
@@ -119,7 +129,7 @@ def _interpreter(program: Path) -> Iterator[Path]:
     if line.startswith(b"#!"):
         yield from code_beside(program)
         for word in os.fsdecode(line[2:]).split():
-            found = shutil.which(word)
+            found = shutil.which(word, path=search)
             if found is not None:
                 yield Path(found).absolute()
 

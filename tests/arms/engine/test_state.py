@@ -77,6 +77,28 @@ def test_a_declared_version_is_part_of_the_name(tmp_path: Path) -> None:
     assert labels == ["COLD", "WARM", "COLD"]
 
 
+@pytest.mark.parametrize("folder", ["{{.Here}}/bin", "{{.State}}/bin:{{.Here}}/bin"])
+def test_a_tool_is_looked_for_on_its_own_path(tmp_path: Path, folder: str) -> None:
+    tool = tmp_path / "bin" / "mytool"
+    tool.parent.mkdir()
+    versions = []
+    for number in (1, 1, 2):
+        tool.write_text(f"#!/bin/sh\n# {number}\necho src/a.c\n")
+        tool.chmod(0o755)
+        keys: dict[str, Any] = {
+            "search": {"command": ["mytool"]},
+            "parse": {"format": "regex", "regex": "(?P<path>.+)"},
+        }
+        whole = description(tmp_path, spans=True, env=[f"PATH={folder}:/usr/bin:/bin"], **keys)
+        arm = EngineArm(whole, home(tmp_path))
+        arm.prepare(snapshot())
+        assert paths(ask(arm)) == ["src/a.c"]
+        arm.close()
+        versions.append(arm.version)
+    # Where the path names a state there is no telling which program it will be.
+    assert (versions[0] == versions[1], versions[1] != versions[2]) == (True, "State" not in folder)
+
+
 def test_packages_beside_a_script_are_part_of_its_version(tmp_path: Path) -> None:
     packages = tmp_path / "venv" / "lib" / "python3.11" / "site-packages"
     (packages / "tool-1.0.dist-info").mkdir(parents=True)
