@@ -40,10 +40,14 @@ def answer(slots: Slots, **more: Any) -> dict[str, Any]:
     return {"ranked": [path for path, _ in slots], "slots": {"0": shown}, "cache_state": "COLD", **more}
 
 
-def row(answers: Sequence[Mapping[str, Any]], capabilities: Mapping[str, Any] = FULL) -> dict[str, Any]:
+def row(
+    answers: Sequence[Mapping[str, Any]],
+    capabilities: Mapping[str, Any] = FULL,
+    queries: Sequence[tuple[str, list[dict[str, Any]], Slots]] = QUERIES,
+) -> dict[str, Any]:
     searches = Searches({"tool": {"capabilities": capabilities}})
     for number in reversed(range(len(answers))):
-        difficulty, gold, _ = QUERIES[number % len(QUERIES)]
+        difficulty, gold, _ = queries[number % len(queries)]
         kept = {
             "query": f"Q{number + 1}", "corpus": "kv", "lang": "c", "difficulty": difficulty, "subsystem": "",
             "tree": ".", "gold": gold,
@@ -73,6 +77,14 @@ def test_15_to_17_both_views() -> None:
     assert (found["chunk"]["zero_miss"], found["file"]["zero_miss"]) == (0.5, 0.25)
     assert recalls(found["by_difficulty"]["hard"]) == [0.25, 0.5, 0.5]
     assert found["ext"]["hit"] == {"5": 0.5, "10": 0.5, "20": 0.5}
+
+
+def test_21_answers_of_one_file_are_one_file() -> None:
+    two = [{"path": "m", "start": 5, "end": 6}, {"path": "m", "start": 80, "end": 90}]
+    gold = [*two, {"path": "n", "start": 1, "end": 2}]
+    found = row([answer([("m", [[1, 10]])])], FULL, [("easy", gold, [])])
+    assert recalls(found["file"]) == [0.5] * 3  # one of two files; of the answers one of three
+    assert recalls(found["chunk"]) == [approx(1 / 3)] * 3
 
 
 def test_18_misses() -> None:
