@@ -99,6 +99,14 @@ def test_examples_of_the_specification(text: str, expected: Found) -> None:
     assert anchor_bearing(text) == bool(expected)
 
 
+@pytest.mark.parametrize(
+    "suffix", "go py rs ts tsx js java kt rb cs cpp c h md json yaml yml toml txt".split()
+)
+def test_a_name_with_the_suffix_of_a_listed_file_is_no_config_key(suffix: str) -> None:
+    assert found(f"see module.{suffix} there") == []
+    assert found(f"see module.{suffix}-x there") == [("config", f"module.{suffix}-x")]
+
+
 def test_at_most_sixteen() -> None:
     text = " ".join(f"key{'z' * n}.name" for n in range(1, 21))
     assert found(text) == [("config", f"key{'z' * n}.name") for n in range(1, 17)]
