@@ -14,7 +14,7 @@ from pytest_retrieval.gates.evidence import Evidence
 from pytest_retrieval.gates.grammar import ALL, Lost, NoRegression
 from pytest_retrieval.gates.names import LESS_IS_BETTER
 from pytest_retrieval.gates.samples import Values, arm_values, only_errors
-from pytest_retrieval.report.scores import FAULT, Scores
+from pytest_retrieval.report.scores import FAULT, NOT_ASKED, Scores
 from pytest_retrieval.stats.clusters import group_places
 from pytest_retrieval.stats.inferiority import decide, difference
 from pytest_retrieval.stats.rounding import half_away
@@ -97,11 +97,12 @@ def judge_lost(evidence: Evidence, gate: Lost) -> dict[str, Any]:
     rows, scores, before = evidence.common(gate), evidence.scores, evidence.baseline.scores
     new = scores.values(gate.arm, gate.measure)[rows.new]
     old = before.values(gate.arm, gate.measure)[rows.old]
-    faulty = scores.states(gate.arm)[rows.new] == FAULT
-    faulty_before = before.states(gate.arm)[rows.old] == FAULT
-    lost = (old >= 1) & ~(new >= 1)
+    states = scores.states(gate.arm)[rows.new]
+    asked, faulty = states != NOT_ASKED, states == FAULT  # of joined parts, not every arm is asked everything
+    faulty_before = asked & (before.states(gate.arm)[rows.old] == FAULT)
+    lost = asked & (old >= 1) & ~(new >= 1)
     fields = {
-        "n": int(np.count_nonzero(~np.isnan(old))),
+        "n": int(np.count_nonzero(asked & ~np.isnan(old))),
         "unit": "sample",
         "got": float(np.count_nonzero(lost)),
         "baseline": evidence.baseline_record(gate),

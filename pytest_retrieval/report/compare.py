@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 
 from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.gates.baseline import Alignment, Baseline, align, check_comparable
+from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.judged import Judged
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
-from pytest_retrieval.report.scores import FAULT, Scores, read_scores
+from pytest_retrieval.report.scores import FAULT, NOT_ASKED, Scores, read_scores
 from pytest_retrieval.stats.inferiority import difference
 from pytest_retrieval.stats.rounding import half_away
 
 Floats = NDArray[np.float64]
 
 _ANY_SHARE = 1e-9  # of common samples: a comparison says how many there are
-_MEASURES = ("recall@10", "mrr@k", "hit@k")
+_MEASURES = ("mrr@k", "hit@k")
 _OF_LINES = ("chunk_recall@10", "chunk_mrr@20")
 _GROUPS = ("all", "task:", "fold:", "corpus:", "kind:", *NO_GOLD)
 
@@ -155,7 +156,8 @@ def _default_measures(old: Judged, new: Judged) -> tuple[str, ...]:
         return trialfigures.PAIRED
     searched = _OF_LINES if new.head["kind"] == "codesearch" else ()
     asked = [name for name in new.head.get("measures", ()) if name in old.head.get("measures", ())]
-    return (*_MEASURES, *searched, *asked, SELECTIVE)
+    recalls = [f"recall@{cut}" for cut in recall_cuts(min(10, new.head["limit"]))[-1:]]
+    return (*recalls, *_MEASURES, *searched, *asked, SELECTIVE)
 
 
 def _arm(sides: _Sides, pair: tuple[str, str], moved: int) -> ArmChange:
@@ -194,8 +196,10 @@ def _rows(sides: _Sides, pair: tuple[str, str], group: str) -> Iterator[Row]:
 
 
 def _moved_ranks(sides: _Sides, pair: tuple[str, str]) -> Iterator[tuple[float, Moved]]:
-    """Every sample whose first gold file moved, with how far by reciprocal rank."""
-    for old, new in zip(sides.rows.old.tolist(), sides.rows.new.tolist(), strict=True):
+    """Every sample whose first gold file moved, of those that both runs asked; how far by reciprocal rank."""
+    before_asked = sides.before.states(pair[0])[sides.rows.old] != NOT_ASKED
+    asked = before_asked & (sides.after.states(pair[1])[sides.rows.new] != NOT_ASKED)
+    for old, new in zip(sides.rows.old[asked].tolist(), sides.rows.new[asked].tolist(), strict=True):
         before, now = _rank(sides.before, pair[0], old), _rank(sides.after, pair[1], new)
         if before != now:
             sample = sides.after.samples[new]

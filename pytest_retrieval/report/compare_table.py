@@ -75,11 +75,15 @@ def _preamble(found: Comparison) -> Iterator[str]:
         for count, name in ((found.only_old, "old"), (found.only_new, "new"))
         if count
     ]
-    yield ", ".join([f"compared on {found.common} common samples", *apart])
+    yield ", ".join([f"compared on {_samples(found.common, 'common ')}", *apart])
     if found.arms_only_old:
         yield f"only in the old: {', '.join(found.arms_only_old)}"
     if found.arms_only_new:
         yield f"only in the new: {', '.join(found.arms_only_new)}"
+
+
+def _samples(count: int, kind: str = "") -> str:
+    return f"{count} {kind}sample{'' if count == 1 else 's'}"
 
 
 def _heading(arm: ArmChange) -> str:
@@ -153,7 +157,9 @@ def _moved(arm: ArmChange) -> Iterator[str]:
     if not arm.changed:
         return
     shown = len(arm.moved)
-    yield f"{arm.changed} samples moved" + (f", the {shown} that moved most:" if shown < arm.changed else ":")
+    yield f"{_samples(arm.changed)} moved" + (
+        f", the {shown} that moved most:" if shown < arm.changed else ":"
+    )
     yield from (f"{sample.repo} {sample.id}: {_ranks(sample)}" for sample in arm.moved)
 
 

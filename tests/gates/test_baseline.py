@@ -153,6 +153,15 @@ def test_of_some_measures_less_is_better(tmp_path: Path) -> None:
     assert verdict(tmp_path, gate, better, worse).status == "passed"
 
 
+def test_what_an_arm_was_not_asked_is_not_lost(tmp_path: Path) -> None:
+    part = made([sample(row, int(row != 3), label="grep" if row < 6 else "rg") for row in range(10)])
+    found = verdict(tmp_path, "lost(grep, hit@k) <= 0", part, run([1] * 10))
+    assert (found.status, found.record()["n"]) == ("failed", 6)
+    assert [one["id"] for one in found.record()["lost"]] == ["s3"]
+    none = verdict(tmp_path, "lost(grep @ repo:acme/r6, hit@k) <= 0", part, run([1] * 10))
+    assert (none.status, none.reason) == ("undecidable", "no sample of repo:acme/r6 was compared")
+
+
 def test_an_error_may_hide_as_many_hard_negatives_as_a_ranking_has_places(tmp_path: Path) -> None:
     # Five errors of twenty files each would be 0.95 more in the mean of a hundred.
     erring: list[int | str] = [FAULT] * 5 + [2] * 95

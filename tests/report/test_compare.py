@@ -54,10 +54,30 @@ def test_groups_that_are_all_samples_again_are_left_out(tmp_path: Path) -> None:
     assert {row.group for row in compared(tmp_path, old, new).arms[0].rows} == {"all", "fold:A", "fold:B"}
 
 
+@pytest.mark.parametrize(
+    ("limit", "shown"),
+    [
+        (4, ["mrr@k", "hit@k"]),
+        (7, ["recall@5", "mrr@k", "hit@k"]),
+        (20, ["recall@10", "mrr@k", "hit@k"]),
+    ],
+)
+def test_recall_is_shown_at_a_cut_that_rankings_have(tmp_path: Path, limit: int, shown: list[str]) -> None:
+    found = compared(tmp_path, run([1, 2, 3], limit=limit), run([2, 2, 3], limit=limit))
+    assert [row.measure for row in found.arms[0].rows] == shown
+
+
+def test_what_an_arm_was_not_asked_has_not_moved(tmp_path: Path) -> None:
+    part = made([sample(row, 2, label="grep" if row < 3 else "rg") for row in range(6)])
+    for old, new in ((run([1] * 6), part), (part, run([1] * 6))):
+        (arm,) = compared(tmp_path, old, new).arms
+        assert (arm.new, [moved.id for moved in arm.moved]) == ("grep", ["s0", "s1", "s2"])
+
+
 def test_only_common_samples_count(tmp_path: Path) -> None:
     found = compared(tmp_path, run([1, 1, 1]), made([sample(row, 1) for row in (2, 3)]))
     assert (found.common, found.only_old, found.only_new) == (1, 2, 1)
-    assert "compared on 1 common samples, 2 only in the old, 1 only in the new" in texts(found)
+    assert "compared on 1 common sample, 2 only in the old, 1 only in the new" in texts(found)
 
 
 def test_arms_are_matched_by_label_or_as_told(tmp_path: Path) -> None:
