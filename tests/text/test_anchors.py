@@ -101,8 +101,10 @@ def test_examples_of_the_specification(text: str, expected: Found) -> None:
 
 @pytest.mark.parametrize(
     "suffix",
-    ["go", "py", "rs", "ts", "tsx", "js", "java", "kt", "rb", "cs", "cpp", "c", "h"]
-    + ["md", "json", "yaml", "yml", "toml", "txt"],
+    [
+        *("go", "py", "rs", "ts", "tsx", "js", "java", "kt", "rb", "cs", "cpp", "c", "h"),
+        *("md", "json", "yaml", "yml", "toml", "txt"),
+    ],
 )
 def test_a_name_with_the_suffix_of_a_listed_file_is_no_config_key(suffix: str) -> None:
     assert found(f"see module.{suffix} there") == []
