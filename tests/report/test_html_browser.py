@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from pytest_retrieval.report.build import Report
+from pytest_retrieval.report.build import Report, build
 from pytest_retrieval.report.html.page import write_page
 from tests.report.html.pages import HOSTILE, hostile, large, small
 from tests.report.html.test_tasks import trial
+from tests.report.samples import answer, detail, header, positive
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -159,3 +160,77 @@ def test_nothing_is_wider_than_the_window(show: Show, width: int, scheme: str) -
     assert page.locator("#list .sample").count() == 60
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (back == "rgb(255, 255, 255)") is (scheme == "light")
+
+
+def test_long_names_are_broken(show: Show) -> None:
+    arms = {"a" * 40: (answer(ranked=["a.c"], wall_ms=1.0), positive(1.0, 1.0, **{"recall@10": 1.0}))}
+    details = [detail(row, arms, repo=f"{'o' * 200}/{row}", id="i" * 10_000 + str(row)) for row in range(3)]
+    report = build(header("a" * 40, of=3, chosen=3), details)
+    page = show(report, viewport={"width": 390, "height": 800})
+    assert page.locator(".heat tbody tr").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    box = page.locator(".heat").bounding_box()
+    assert box is not None
+    assert box["width"] <= 390  # numbers are not pushed away by names
+
+
+# The contrast of WCAG 2.2 (1.4.3), with colours as a canvas paints them.
+CONTRAST = """
+(element) => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((value) => value / 255)
+      .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const style = getComputedStyle(element);
+  const [dark, light] = [luminance(style.color), luminance(style.backgroundColor)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_shade_of_the_map_is_read_with_its_number(show: Show, scheme: str) -> None:
+    page = show(large(60, 1), color_scheme=scheme)
+    cell = page.locator(".heat td[class*=heat-]").first
+    for shade in range(10):
+        cell.evaluate("(element, shade) => { element.className = `number heat-${shade}`; }", shade)
+        assert cell.evaluate(CONTRAST) >= 4.5, shade
+
+
+def test_paper_loses_no_column(show: Show) -> None:
+    page = show(large(60, 3), viewport={"width": 672, "height": 1000})  # A4 within its margins
+    page.emulate_media(media="print")
+    for table in page.locator(".scroll > table, .strips").all():
+        if table.is_visible():
+            box = table.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 672
+
+
+def test_it_is_worked_by_keyboard(show: Show) -> None:
+    page = show(large(60, 2))
+    page.locator("#search").focus()
+    page.keyboard.type("acme/r3")
+    assert texts(page, "[role=status]") == ["5 of 60 samples"]
+    page.locator("#list .opener").first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Query"  # scrolls by arrows
+    page.locator(".opener").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#list .panel").count() == 0
+
+
+def test_without_a_script_every_measure_is_shown(browser: Any, tmp_path: Path) -> None:
+    write_page(tmp_path / "report.html", small(pairs=[("b", "a")]))
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "report.html").as_uri())
+    panels = page.locator("#forest > .panel")
+    assert panels.count() > 1
+    assert all(panel.is_visible() for panel in panels.all())
+    assert not page.locator(".choice").is_visible()
+    page.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_retrieval.report.html.figures import share
+from pytest_retrieval.report.html.figures import share, shortened
 from pytest_retrieval.report.html.gathering import Gathered
 from pytest_retrieval.report.html.markup import Markup, compact, tag
 from pytest_retrieval.report.html.plot import (
@@ -22,6 +22,7 @@ from pytest_retrieval.report.html.plot import (
 
 _TOP, _BASE = 12.0, 272.0
 _LABEL_GAP = 15.0
+_LETTERS = 15  # of a name beside the plot; the legend has all of them
 _MARKED = (1, 5, 10, 20, 30, 40, 50)
 
 
@@ -132,7 +133,7 @@ def _names(curves: dict[str, list[float]], ceiling: Sequence[float], top: float,
     return [
         tag(
             "text",
-            label,
+            shortened(label, _LETTERS),
             x=percent(1),
             dx=12,
             y=place + 4,

@@ -116,7 +116,11 @@ def _facts(title: str, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) 
         return None
     head = tag("tr", [tag("th", name, scope="col") for name in names if name])
     body = [
-        tag("tr", tag("th", first, scope="row"), [tag("td", cell) for cell in rest if cell])
+        tag(
+            "tr",
+            tag("th", first, scope="row"),
+            [tag("td", cell) for name, cell in zip(names[1:], rest, strict=True) if name],
+        )
         for first, *rest in rows
     ]
     inner = tag("table", tag("thead", head), tag("tbody", body), class_="plain facts")

@@ -46,8 +46,9 @@ def share(value: float | None) -> str:
 
 
 def difference(value: float) -> str:
-    """A difference with its sign."""
-    return f"{value:+.3f}".replace("-", "−")  # noqa: RUF001
+    """A difference with its sign; one of nothing has none."""
+    text = f"{value:+.3f}"
+    return text.replace("-", "−") if float(text) else "0.000"  # noqa: RUF001
 
 
 def milliseconds(value: float | None) -> str:
@@ -64,6 +65,11 @@ def milliseconds(value: float | None) -> str:
 def time_tick(value: float) -> str:
     """A round time."""
     return milliseconds(value).replace(".0 ", " ")
+
+
+def shortened(text: str, letters: int) -> str:
+    """``text`` where there is room for so many letters."""
+    return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
 def plural(count: int, noun: str) -> str:

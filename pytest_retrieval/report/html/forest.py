@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_retrieval.report.html.figures import difference, plural, share
-from pytest_retrieval.report.html.markup import Markup, tag
+from pytest_retrieval.report.html.markup import Markup, tag, unseen
 from pytest_retrieval.report.html.plot import Scale, figure, linear, percent
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
 from pytest_retrieval.stats.paired import leaves_out_zero
@@ -78,7 +78,7 @@ def _panel(name: str, rows: Mapping[str, Comparison], *, shown: bool) -> Markup:
     ticks = [-width, -width / 2, 0.0, width / 2, width]
     head = [
         tag("th", "pair", scope="col"),
-        tag("th", _axis(ticks, along), scope="col", class_="wide"),
+        tag("th", _axis(ticks, along), unseen("interval"), scope="col", class_="wide"),
         tag("th", "difference [95 % interval]", scope="col", class_="number"),
         tag("th", "p", scope="col", class_="number"),
         tag("th", "wins / losses / ties", scope="col", class_="number"),
@@ -136,7 +136,8 @@ def _row(pair: str, row: Comparison, along: Scale, ticks: Sequence[float]) -> Ma
         for tick in ticks
     ]
     clear = is_clear(row)
-    words = f"{difference(row['mean'])} [{difference(low)}, {difference(high)}]"
+    interval = f"[{difference(low)}, {difference(high)}]" if low < high else "all equal"
+    words = f"{difference(row['mean'])} {interval}"
     strip = tag(
         "svg",
         grid,

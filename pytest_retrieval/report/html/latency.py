@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_retrieval.report.html.figures import milliseconds, time_tick
-from pytest_retrieval.report.html.markup import Markup, tag
+from pytest_retrieval.report.html.markup import Markup, tag, unseen
 from pytest_retrieval.report.html.plot import (
     Arms,
     Scale,
@@ -34,7 +34,7 @@ def latency_chart(
     shown = thinned(ticks, 4)
     head = [
         tag("th", "arm", scope="col"),
-        tag("th", _axis(shown, along), scope="col", class_="wide"),
+        tag("th", _axis(shown, along), unseen("distribution"), scope="col", class_="wide"),
         *(tag("th", name, scope="col", class_="number") for name in ("n", "p50", "p95", "max")),
     ]
     rows = [_row(label, known[label], along, shown, arms) for label in known]

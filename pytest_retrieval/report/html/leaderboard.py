@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_retrieval.report.html.figures import NOT_MEASURED, share
-from pytest_retrieval.report.html.markup import Markup, tag
+from pytest_retrieval.report.html.markup import Markup, tag, unseen
 from pytest_retrieval.report.html.plot import Arms, percent, scroller
 
 _BAR, _MIDDLE = 22.0, 11.0
@@ -48,8 +48,8 @@ def leaderboard(
         hint = column.hint or None
         titles.append(tag("th", column.title, scope="col", class_="number", data_sort="number", title=hint))
         if column is barred:
-            name = f"{column.title} interval"
-            titles.append(tag("th", _axis(), scope="col", class_="bars", aria_label=name))
+            name = unseen(f"{column.title}, interval")
+            titles.append(tag("th", _axis(), name, scope="col", class_="bars"))
     body = [_row(label, groups, shown, barred, arms) for label in groups]
     foot = None if ceiling is None else tag("tfoot", _ceiling(ceiling, shown, barred))
     drawn = tag(
@@ -60,7 +60,7 @@ def leaderboard(
         foot,
         class_="leaderboard sortable",
     )
-    return scroller(drawn, "Leaderboard")
+    return scroller(drawn, "Figures of the arms")
 
 
 def whole(value: float) -> str:

@@ -38,6 +38,11 @@ def tag(name: str, *children: Child, **attributes: str | float | bool | None) ->
     return Markup(f"<{opening}>{join(children)}</{name}>")
 
 
+def unseen(text: str) -> Markup:
+    """Words for those who do not see the page."""
+    return tag("span", text, class_="unseen")
+
+
 def join(children: Iterable[Child]) -> Markup:
     """All of ``children`` behind one another."""
     return Markup("".join(map(_child, children)))

@@ -22,6 +22,9 @@
     return element;
   }
 
+  // A long query scrolls in its place, also by keyboard.
+  const SCROLLS = { tabindex: "0", role: "group", "aria-label": "Query" };
+
   const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
   async function unpacked() {
@@ -324,16 +327,16 @@
       if (!sample.query) return null;
       const cut = sample.query_chars > 2000 && [...sample.query].length < sample.query_chars;
       const content = sample.fields
-        ? make("dl", { class: "query" }, Object.entries(sample.fields).map(([name, value]) =>
+        ? make("dl", { class: "query", ...SCROLLS }, Object.entries(sample.fields).map(([name, value]) =>
           [make("dt", {}, name), make("dd", {}, asText(value))]))
-        : make("p", { class: "query text" }, sample.query);
-      return make("section", {}, make("h4", {}, "Query"), content,
+        : make("p", { class: "query text", ...SCROLLS }, sample.query);
+      return make("section", {}, make("h3", {}, "Query"), content,
         cut ? make("p", { class: "note" }, `Cut at 2,000 of ${sample.query_chars.toLocaleString("en")} characters.`) : null);
     }
 
     gold(sample) {
       const facts = new Map(sample.facts || []);
-      const section = make("section", {}, make("h4", {}, "Gold"));
+      const section = make("section", {}, make("h3", {}, "Gold"));
       if (sample.truth) {
         section.append(make("dl", { class: "query" }, sample.truth.map(([kind, values]) =>
           [make("dt", {}, kind), make("dd", {}, values.length ? values.join("\n") : "none")])));
@@ -375,7 +378,7 @@
     answer(sample, answer, arm) {
       const label = this.report.arms[arm];
       const [look, text, words] = badgeOf(sample, answer, this.report.limit);
-      const head = make("h4", {}, make("span", { class: "label" }, label), " ",
+      const head = make("h3", {}, make("span", { class: "label" }, label), " ",
         make("span", { class: "outcome " + look }, text));
       const box = make("section", { class: `answer tinted arm-${arm % this.report.colours}` }, head, make("p", { class: "note" }, words));
       if (!answer) return box;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pytest_retrieval.report.html.figures import NOT_MEASURED, share
+from pytest_retrieval.report.html.figures import NOT_MEASURED, share, shortened
 from pytest_retrieval.report.html.markup import Markup, compact, tag
 from pytest_retrieval.report.html.plot import (
     Arms,
@@ -22,6 +22,8 @@ from pytest_retrieval.report.html.plot import (
 
 _TOP, _BASE = 12.0, 232.0
 _USUAL = 470.0  # pixels that a plot is wide where two stand side by side
+_NARROW = 320.0  # pixels that it is wide on a phone
+_LETTERS = 16  # of an arm's name beside its mark; the table below the plot has all of them
 _LETTER, _LINE, _MARK = 7.0, 15.0, 6.0  # pixels: a letter's width, a line's height, half a mark
 _SIDES = ((11, 0), (-11, 0), (11, 14), (11, -14), (-11, 14), (-11, -14))
 
@@ -80,7 +82,8 @@ def tradeoff(
         return _BASE - (_BASE - _TOP) * value / top
 
     places = {label: (along(point.cost), height(point.quality)) for label, point in points.items()}
-    texts = {label: f"{label} (dominated)" if label in beaten else label for label in points}
+    names = {label: shortened(label, _LETTERS) for label in points}
+    texts = {label: f"{name} (dominated)" if label in beaten else name for label, name in names.items()}
     sides = placed(places, texts)
     drawn = [
         [
@@ -135,7 +138,7 @@ def placed(places: Mapping[str, tuple[float, float]], texts: Mapping[str, str]) 
     """Where each point's name stands, as pixels right of it (negative: it ends left of it) and below it.
 
     The first of a few places that crosses neither a mark nor a name, in a plot of the width that pages mostly
-    have; ``places`` are x from 0 to 1 and y in pixels.
+    have, and that leads out of none, a phone's neither; ``places`` are x from 0 to 1 and y in pixels.
     """
     marks = [(x * _USUAL, y) for x, y in places.values()]
     taken = [(x - _MARK, x + _MARK, y - _MARK, y + _MARK) for x, y in marks]
@@ -146,7 +149,8 @@ def placed(places: Mapping[str, tuple[float, float]], texts: Mapping[str, str]) 
         for order, (right, below) in enumerate(_SIDES):
             left = x + right if right > 0 else x + right - width
             box = (left, left + width, y + below - _LINE / 2, y + below + _LINE / 2)
-            outside = box[0] < 0 or box[1] > _USUAL
+            ahead = places[label][0] * _NARROW + right
+            outside = box[0] < 0 or (ahead + width > _NARROW if right > 0 else ahead < width)
             ranked.append(
                 (sum(_cross(box, other) for other in taken) + 3 * outside, order, (right, below), box)
             )

@@ -53,6 +53,9 @@ def test_names_of_points_get_out_of_each_others_way() -> None:
     sides = placed({"a": (0.5, 100.0), "b": (0.51, 101.0), "c": (0.99, 50.0)}, {"a": "a", "b": "b", "c": "c"})
     assert sides["a"][0] < 0 or sides["b"][0] < 0 or sides["a"][1] != sides["b"][1]
     assert sides["c"][0] < 0  # there is no room right of it
+    # 22 letters of 7 pixels fit right of 300 of 470, and not right of 205 of a phone's 320.
+    assert placed({"d": (0.64, 100.0)}, {"d": "d" * 22})["d"][0] < 0
+    assert placed({"d": (0.4, 100.0)}, {"d": "d" * 22})["d"][0] > 0
 
 
 @pytest.mark.parametrize(
@@ -111,6 +114,14 @@ def test_the_forest_says_its_numbers_and_its_unit() -> None:
     assert "9 / 4 / 27" in page.text
     assert "Unit: repository (6 repositories). Fewer than ten" in page.text
     assert forest({}, {}, ("recall@10",)) is None
+
+
+def test_an_interval_without_width_is_none() -> None:
+    same = {"unit": "sample", "count": 9, "low": 0.0, "high": 0.0}
+    row = {**COMPARISON, "mean": 0.0, "low": 0.0, "high": 0.0, "cluster": same}
+    drawn = forest({"all": {"a - b": {"recall@10": row}}}, {"recall@10": "R"}, ("recall@10",))
+    assert drawn is not None
+    assert "\n0.000 all equal\n" in Page(drawn).text
 
 
 def test_the_map_sums_up_repositories_beyond_the_first() -> None:

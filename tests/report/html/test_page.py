@@ -10,7 +10,7 @@ import pytest
 
 from pytest_retrieval.report.build import build
 from tests.report.html.pages import HOSTILE, Page, hostile, large, page_of, small
-from tests.report.samples import answer, detail, header, no_gold, positive
+from tests.report.samples import COMMIT, answer, detail, header, no_gold, positive
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,16 @@ def test_a_report_without_samples_is_a_page(labels: tuple[str, ...]) -> None:
     page = page_of(build(header(*labels), []))
     assert not page.faults
     assert page.data["samples"] == []
+
+
+def test_a_fact_that_is_not_known_leaves_its_cell_empty() -> None:
+    tree = "cd" * 32
+    name = f"acme/ring@{COMMIT}"
+    arms = {"a": (answer(ranked=["a.c"]), {"hit@k": 1.0})}
+    head = header("a", of=1, chosen=1, snapshots={name: {"tree": tree}})
+    page = page_of(build(head, [detail(0, arms)]))
+    row = page.source.partition(f"{name}</th>")[2].partition("</tr>")[0]
+    assert row == f"<td></td><td>{tree}</td>"
 
 
 def test_lost_samples_and_errors_are_told_first() -> None:
