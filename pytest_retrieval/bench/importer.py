@@ -66,7 +66,7 @@ def import_release(root: Path, store: Store, tell: Callable[[Progress], None]) -
     plain = sorted({path for folder in folders for path in _chunk_files(folder)})
     store.check()
     if not store.writable:
-        raise UsageError(f"nothing can be imported: the store {store.root} cannot be written")
+        raise UsageError(f"nothing can be imported: the store {store.root} cannot be written ({store.fault})")
     progress = Progress(sum(path.stat().st_size for path in (*archives, *plain)))
     with _Crew(store, progress, tell) as crew:
         for path in archives:
@@ -164,7 +164,9 @@ def keep(root: Path, limit: int, chunks: Chunks) -> int:
     snapshot.close()
     store.close()
     if not store.writable:
-        raise UsageError(f"the store {root} cannot be written any more; the import stops here")
+        raise UsageError(
+            f"the store {root} cannot be written any more ({store.fault}); the import stops here"
+        )
     return len(snapshot.files)
 
 

@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     store = add_command(commands, "store", "what is kept between runs: info, verify, prune, import")
     actions = store.add_subparsers(required=True, metavar="ACTION")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--retrieval-store", metavar="DIR", type=Path, help="default: in the cache directory")
+    common.add_argument("--retrieval-store", metavar="DIR", help="default: in the cache directory")
     showing = add_command(actions, "info", "size, entries and how often they served", parents=[common])
     showing.set_defaults(command=info)
     verifying = add_command(
@@ -59,12 +59,17 @@ def info(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
     store = _store(options)
     found, engines = upkeep.info(store.folder), _engines(store)
-    size = found.size + sum(state.size for state in engines)
+    others = [entry.size for layout in upkeep.other_layouts(store.folder) for entry in upkeep.kept(layout)]
+    size = found.size + sum(state.size for state in engines) + sum(others)
     lines = [f"store: {store.root}", f"size: {_shown(size)}"]
     lines += [
         f"{kind}: {found.files[kind]} files, {_shown(found.sizes[kind])}" for kind in sorted(found.files)
     ]
     lines += _engine_lines(engines)
+    if others:
+        lines.append(
+            f"of other versions: {len(others)} files, {_shown(sum(others))}; prune --all takes them, too"
+        )
     for noun in ("contents", "records"):
         asked, served = found.uses[f"{noun} asked"], found.uses[f"{noun} found"]
         share = f" ({served / asked:.0%})" if asked else ""
@@ -100,9 +105,10 @@ def prune(options: argparse.Namespace, rest: Sequence[str]) -> int:
     engines = _engines(store)
     if options.all:
         removed = trim(engines, -1) + upkeep.clear(store.folder)
+        removed += sum(map(upkeep.clear, upkeep.other_layouts(store.folder)))
         _remove_if_empty(store.root / ENGINES)
     else:
-        limit = parse_size(options.size or DEFAULT_SIZE)
+        limit = parse_size(DEFAULT_SIZE if options.size is None else options.size, "--size")
         kept = [(entry.used, entry.size) for entry in upkeep.kept(store.folder)]
         share = _engine_share(kept, [(state.used, state.size) for state in engines], limit)
         removed = trim(engines, share) + upkeep.evict(store.folder, limit - share)
@@ -116,7 +122,8 @@ def import_(options: argparse.Namespace, rest: Sequence[str]) -> int:
     from pytest_retrieval.bench.importer import import_release
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
-    store = _store(options, parse_size(options.retrieval_store_size or DEFAULT_SIZE))
+    size = DEFAULT_SIZE if options.retrieval_store_size is None else options.retrieval_store_size
+    store = _store(options, parse_size(size, "--retrieval-store-size"))
     started = time.monotonic()
     done = import_release(options.release, store, _teller(started))
     seconds = time.monotonic() - started
@@ -157,12 +164,11 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _store(options: argparse.Namespace, limit: int = 0) -> Store:
-    from pytest_retrieval.store.location import default_root
+def _store(options: argparse.Namespace, limit: int | None = None) -> Store:
+    from pytest_retrieval.store.location import existing_root
     from pytest_retrieval.store.store import DEFAULT_LIMIT, Store
 
-    root = options.retrieval_store
-    return Store(default_root() if root is None else root.absolute(), limit or DEFAULT_LIMIT)
+    return Store(existing_root(options.retrieval_store), DEFAULT_LIMIT if limit is None else limit)
 
 
 def _teller(started: float) -> Callable[[Progress], None]:

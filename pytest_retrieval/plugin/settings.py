@@ -104,7 +104,8 @@ def read_settings(config: pytest.Config, run_path: Path) -> Settings:
     from pytest_retrieval.store.location import DEFAULT_SIZE, parse_size
 
     limit = whole_number(config, "limit", DEFAULT_LIMIT, LIMITS)
-    store, store_limit = _store(config), parse_size(options.value(config, "store-size") or DEFAULT_SIZE)
+    store = _store(config)
+    store_limit = parse_size(options.value(config, "store-size") or DEFAULT_SIZE, "--retrieval-store-size")
     search_trees: dict[str, SearchTree] = {}
     home = EngineHome(
         (store or run_path) / "engines",
@@ -255,7 +256,7 @@ def optional_path(config: pytest.Config, name: str) -> Path | None:
 
 
 def _store(config: pytest.Config) -> Path | None:
-    """The store's folder; None to go without."""
+    """The store's folder; None to go without, as where the user has no home to keep it in."""
     from pytest_retrieval.store.location import default_root
 
     text = options.value(config, "store")
@@ -359,7 +360,10 @@ def named_sources(texts: Iterable[str], base: Path) -> tuple[NamedSource, ...]:
 
 
 def _path(config: pytest.Config, name: str, text: str) -> Path:
-    return _base(config, name) / Path(text).expanduser()
+    try:
+        return _base(config, name) / Path(text).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"--retrieval-{name} {text!r}: no such user, or one without a home") from error
 
 
 def _base(config: pytest.Config, name: str) -> Path:

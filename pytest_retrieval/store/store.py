@@ -23,8 +23,9 @@ _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Everything here can be m
 class Store:
     """The store below ``root``, of at most about ``limit`` bytes.
 
-    Several processes may use one at any time. A fault never reaches the caller: what cannot be read counts
-    as missing, and the first failure to write ends all writing and is told to ``notice`` as one line.
+    Several processes may use one at any time. Nothing that goes wrong reaches the caller: what cannot be read
+    counts as missing, and the first failure to write ends all writing and is told to ``notice`` as one line;
+    ``fault`` is then its reason.
     """
 
     def __init__(
@@ -36,14 +37,14 @@ class Store:
         self._notice = notice
         self._shelves: OrderedDict[tuple[str, str], Shelf] = OrderedDict()
         self._made: set[Path] = set()
-        self._writable = True
+        self.fault: str | None = None
         self._written = 0
         self._uses = dict.fromkeys(upkeep.USES, 0)
 
     @property
     def writable(self) -> bool:
         """Whether what is made is kept; False after a failure to write."""
-        return self._writable
+        return self.fault is None
 
     def shelf(self, kind: str, repo: str) -> Shelf:
         """The shelf of ``kind`` for ``repo``; the latest few stay open."""
@@ -95,7 +96,7 @@ class Store:
         """Note what was used, and evict what is over the limit if anything was written."""
         while self._shelves:
             self._settle(self._shelves.popitem()[1])
-        if not self._writable:
+        if not self.writable:
             return
         upkeep.note_uses(self.folder, self._uses)
         if self._written:
@@ -115,8 +116,8 @@ class Store:
 
     def _make(self, folder: Path) -> bool:
         """Whether ``folder`` is there to be written into."""
-        if not self._writable or folder in self._made:
-            return self._writable
+        if not self.writable or folder in self._made:
+            return self.writable
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             tag = self.root / "CACHEDIR.TAG"
@@ -125,13 +126,12 @@ class Store:
         except OSError as error:
             self._give_up(error)
         self._made.add(folder)
-        return self._writable
+        return self.writable
 
     def _give_up(self, error: OSError) -> None:
-        if self._writable:
-            self._writable = False
-            reason = error.strerror or type(error).__name__
-            self._notice(f"the store {self.root} cannot be written ({reason}); going on without keeping")
+        if self.fault is None:
+            self.fault = error.strerror or type(error).__name__
+            self._notice(f"the store {self.root} cannot be written ({self.fault}); going on without keeping")
 
 
 def _slug(repo: str) -> str:

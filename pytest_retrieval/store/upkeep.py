@@ -53,6 +53,11 @@ def kept(folder: Path) -> Iterator[Kept]:
                 yield Kept(path, found.st_size, found.st_mtime)
 
 
+def other_layouts(folder: Path) -> list[Path]:
+    """What other versions of this program keep beside ``folder``, which none but they read."""
+    return [path for path in sorted(folder.parent.glob("v[0-9]*")) if path.is_dir() and path != folder]
+
+
 def info(folder: Path) -> Info:
     """Count what is kept."""
     files: Counter[str] = Counter()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_retrieval.cli import main
+from pytest_retrieval.store.location import existing_root
 from pytest_retrieval.store.store import FORMAT, Store
 from tests.snapshots.releases import release, write_archive
 from tests.store.test_shelf import ONE, block
@@ -62,6 +63,69 @@ def test_prune_takes_everything(root: Path, capsys: pytest.CaptureFixture[str]) 
     assert said(capsys, "prune", "--all", root=root)[1].endswith(" 0 bytes left\n")
     assert not (root / FORMAT).exists()
     assert main(["store", "prune", "--all", "--size", "1G", "--retrieval-store", str(root)]) == 2
+
+
+def test_what_another_version_kept_is_counted_and_goes_with_everything(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / FORMAT).rename(root / "v1")
+    out = said(capsys, "info", root=root)[1]
+    assert "texts:" not in out
+    assert "of other versions: 2 files, 5.0 KiB; prune --all takes them, too\n" in out
+    assert said(capsys, "prune", "--size", "0", root=root)[1].startswith("removed 0 bytes")
+    assert said(capsys, "prune", "--all", root=root)[1].startswith("removed 5.0 KiB")
+    assert not (root / "v1").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--retrieval-store", ""], "names no store"),
+        (["--retrieval-store", "none"], "names no store"),
+        (["--retrieval-store", "file"], "that is no folder"),
+        ([], "no home directory is known"),
+    ],
+)
+def test_what_is_no_store_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    homeless(monkeypatch)
+    for command in (["info"], ["verify"], ["prune"], ["import", "release"]):
+        assert main(["store", *command, *words]) == 2
+        assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user as containers have them: no home and no entry among the users."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+
+
+def test_a_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert existing_root("~/here") == tmp_path / "here"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["prune", "--size", ""], "--size is a number with"),
+        (["import", "release", "--retrieval-store-size", "1X"], "--retrieval-store-size is a number with"),
+    ],
+)
+def test_a_size_that_is_none_is_said(
+    root: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(["store", *words, "--retrieval-store", str(root)]) == 2
+    assert message in capsys.readouterr().err
 
 
 def state(root: Path, name: str, size: int, used: float) -> Path:

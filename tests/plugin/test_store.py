@@ -135,6 +135,21 @@ def test_the_ini_file_may_say_none(suite: Path, monkeypatch: pytest.MonkeyPatch,
     assert list((tmp_path / "cache" / "pytest-retrieval").rglob("*.pack"))
 
 
+def test_the_home_of_nobody_is_a_usage_error(suite: Path) -> None:
+    with pytest.raises(AssertionError, match="--retrieval-store '~nobody-here/x': no such user"):
+        run(suite, "--retrieval-store=~nobody-here/x")
+
+
+def test_a_user_without_a_home_has_no_store(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    (suite / "homeless.py").write_text("import os\n\nos.path.expanduser = lambda path: path\n")
+    monkeypatch.setenv("PYTHONPATH", str(suite))
+    _, report = run(suite, "-p", "homeless")
+    assert report["arms"]["grep"]["groups"]["all"]["n"] == 6
+    assert not list(suite.rglob("*.pack"))
+
+
 def test_a_wrong_size_is_a_usage_error(suite: Path) -> None:
-    with pytest.raises(AssertionError, match="a size is a number with K, M, G or T"):
+    with pytest.raises(AssertionError, match="--retrieval-store-size is a number with K, M, G or T"):
         run(suite, "--retrieval-store-size=big")
