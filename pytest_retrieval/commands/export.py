@@ -154,7 +154,8 @@ def _latencies(report: StoredReport, labels: Sequence[str], options: argparse.Na
     from pytest_retrieval.report.exports.latencies import run
 
     environment = report.environments[0] if report.environments else {}
-    stored = run(report.details(), labels, environment)
+    contended = any(one.get("contended") for one in report.environments)
+    stored = run(report.details(), labels, {**environment, "contended": contended})
     return [json.dumps(stored, indent=4, sort_keys=True).encode() + b"\n"]
 
 

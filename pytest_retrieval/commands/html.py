@@ -59,5 +59,7 @@ def _stored(path: Path) -> Report:
     if is_trial(document):
         return rescore(path)
     report = merge([read_report(path)])
-    (environment,) = report.head["environment"]["reports"] or [{}]
+    environment = report.head["environment"]
+    if len(environment["reports"]) == 1:  # of joined parts each has its own
+        (environment,) = environment["reports"]
     return Report({**report.head, "environment": environment}, report.packed).with_gates(verdicts)

@@ -51,6 +51,20 @@ def test_it_goes_where_it_is_told_to_and_replaces_a_page(report: Path) -> None:
     assert output.read_bytes() == before
 
 
+def test_a_report_of_joined_parts_has_a_page(tmp_path: Path) -> None:
+    halves = [
+        written(tmp_path / f"{place}.json", made_up_run(rows, of=6, environment={"contended": place == 1}))
+        for place, rows in enumerate((range(4), range(4, 6)))
+    ]
+    joined = tmp_path / "joined.json"
+    assert main(["summarize", *map(str, halves), "-o", str(joined)]) == 0
+    assert main(["html", str(joined)]) == 0
+    page = read(joined.with_suffix(".html"))
+    assert not page.faults
+    assert len(page.data["samples"]) == 6
+    assert "Several workers shared the machine" in page.text
+
+
 def test_a_trial_has_a_page(tmp_path: Path) -> None:
     assert main(["html", str(written(tmp_path / "trial.json", trial()))]) == 0
     assert "agents under contexts" in read(tmp_path / "trial.html").text

@@ -60,6 +60,18 @@ def test_rounds_are_queries_without_an_error() -> None:
         run([detail(0, {"grep": (answer(), {})})], ["grep"], {})
 
 
+def test_one_contended_part_makes_the_times_of_a_joined_report_contended(tmp_path: Path) -> None:
+    parts = [
+        written(tmp_path / f"{place}.json", made_up_run(rows, of=9, environment={"contended": contended}))
+        for place, (rows, contended) in enumerate(((range(4), False), (range(4, 9), True)))
+    ]
+    joined, target = tmp_path / "joined.json", tmp_path / "benchmark.json"
+    assert main(["summarize", *map(str, parts), "-o", str(joined)]) == 0
+    assert main(["export", str(joined), "--as", "pytest-benchmark", "-o", str(target)]) == 0
+    told = json.loads(target.read_text(encoding="utf-8"))["benchmarks"]
+    assert {one["extra_info"]["contended"] for one in told} == {True}
+
+
 def test_pytest_benchmark_compares_them(tmp_path: Path) -> None:
     for name, rows in (("old", range(40)), ("new", range(60))):
         report = written(tmp_path / f"{name}.json", made_up_run(rows, of=60))
