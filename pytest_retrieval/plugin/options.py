@@ -12,6 +12,7 @@ from pytest_retrieval.plugin.option_table import OPTIONS, Option
 
 GROUP = "retrieval"
 WORKER_INPUT = "retrieval_run"  # what workers are told beside the options: the path of the run's folder
+WORKER_KEY = "retrieval_key"  # and what seals the files in it that agents are not to read
 
 
 def add_options(parser: pytest.Parser) -> None:

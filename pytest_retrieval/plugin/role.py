@@ -18,7 +18,7 @@ from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
 from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
 from pytest_retrieval.plugin.option_table import OPTIONS
-from pytest_retrieval.plugin.options import WORKER_INPUT
+from pytest_retrieval.plugin.options import WORKER_INPUT, WORKER_KEY
 from pytest_retrieval.plugin.trial.fixtures import DONE, TRIAL
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Role:
         workerinput: dict[str, str] | None = getattr(config, "workerinput", None)
         self.is_worker = workerinput is not None
         self.run_path: Path | None = None if workerinput is None else Path(workerinput[WORKER_INPUT])
+        self._key: str | None = None if workerinput is None else workerinput[WORKER_KEY]
         self.gathering: Gatherings | None = None
         self._plans: tuple[Plan, TrialPlan] | None = None
         self._dry = False
@@ -70,7 +71,7 @@ class Role:
         if TRIAL not in self.config.stash:
             from pytest_retrieval.plugin.trial.session import TrialSession
 
-            self.config.stash[TRIAL] = TrialSession(self.bench)
+            self.config.stash[TRIAL] = TrialSession(self.bench, self.shared_key())
         return self.config.stash[TRIAL]
 
     @property
@@ -85,6 +86,14 @@ class Role:
 
             self.run_path = RunFolder.name_only()
         return self.run_path
+
+    def shared_key(self) -> str:
+        """What the processes of the run share, and no program that they start; no file holds it."""
+        if self._key is None:
+            import secrets
+
+            self._key = secrets.token_hex(32)
+        return self._key
 
     def check_options(self) -> None:
         """Check typed options and load the files they name: one line and exit code 4 for a mistake.

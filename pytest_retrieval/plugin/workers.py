@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_retrieval.plugin.options import WORKER_INPUT
+from pytest_retrieval.plugin.options import WORKER_INPUT, WORKER_KEY
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -29,8 +29,9 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
-        """Name the run's folder; only builtin types may cross."""
+        """Name the run's folder, and its key; only builtin types may cross."""
         node.workerinput[WORKER_INPUT] = str(self._role.shared_path())
+        node.workerinput[WORKER_KEY] = self._role.shared_key()
         self._nodes.append(node)
         if self._role.config.getoption("dist") != "load":
             vars(node)["sendcommand"] = self._patient(node.sendcommand)

@@ -223,6 +223,27 @@ def test_case_65_an_agent_without_access_finds_no_copy(trial: Trial, workers: li
     assert "tests/test_quota.py" in entry["context"]
 
 
+SEARCH = """
+grep -r -a -l -e 'covers blank input' -e 'tests/test_quota.py' "$(dirname "$PWD")" >> {path}/found
+find "$(dirname "$PWD")" -type f >> {path}/files
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["plain", "n2"])
+def test_an_agent_finds_no_other_prompt_beside_its_folder(trial: Trial, workers: list[str]) -> None:
+    """The contexts of all tasks and arms wait in the run's folder, and the replies that were taken over."""
+    trial.agent(GOOD)
+    trial.write_tasks(tasks(2))
+    words = ["--arms=none,grep", *workers]
+    assert trial.run(*words, "--report=a.json").ret == 0
+    trial.agent(SEARCH.format(path=trial.path) + GOOD)
+    trial.write_tasks(tasks(4))
+    assert trial.run(*words).ret == 0
+    assert (trial.path / "found").read_text() == ""
+    assert "/trial/0.sealed" in (trial.path / "files").read_text()
+    assert "tests/test_quota.py" in trial.report()["details"][0]["arms"]["grep"]["context"]
+
+
 def test_case_66_any_number_of_workers_gives_one_report(trial: Trial) -> None:
     trial.write_tasks(tasks(5))
     reports = []

@@ -43,10 +43,14 @@ class TrialCase:
 
 
 class TrialSession:
-    """See the module's text; ``bench`` has the settings and folders that all kinds of items share."""
+    """See the module's text; ``bench`` has the settings and folders that all kinds of items share.
 
-    def __init__(self, bench: BenchSession) -> None:
+    ``key`` seals what processes of the run leave for each other.
+    """
+
+    def __init__(self, bench: BenchSession, key: str) -> None:
         self.bench = bench
+        self._key = key
         self.config: pytest.Config = bench.config
         self.plan = TrialPlan()
         self.baseline: Baseline | None = None
@@ -114,7 +118,7 @@ class TrialSession:
     @cached_property
     def shelf(self) -> Shelf:
         """Prepared tasks, where all processes of the run find them."""
-        return Shelf(self.bench.scratch / "trial")
+        return Shelf(self.bench.scratch / "trial", self._key)
 
     @cached_property
     def budget(self) -> Budget | None:

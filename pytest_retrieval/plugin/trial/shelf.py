@@ -1,10 +1,15 @@
-"""Prepared tasks in the run's private folder: what an agent is told, but never what the right answer is."""
+"""Prepared tasks in the run's private folder: what an agent is told, but never what the right answer is.
+
+The folder lies beside the one that an agent is in, and both are its user's: so a task is sealed by a key that
+only the processes of the run have, in memory. Who looks around finds no prompt, context or reply but its own.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import shake_256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +44,14 @@ class Ready:
 
 
 class Shelf:
-    """The folder ``path``: a file for each task by its row, written by the controller and read by all."""
+    """The folder ``path``: a file for each task by its row, written by the controller and read by all.
 
-    def __init__(self, path: Path) -> None:
+    ``key`` seals the files; it is of one run.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
         self._path = path
+        self._key = key
 
     def put(self, row: int, arms: Mapping[str, Any], known: Mapping[str, Mapping[int, Any]]) -> None:
         """Leave a prepared task, with the records of its invocations that need not be made."""
@@ -50,11 +59,12 @@ class Shelf:
         told = {
             label: {str(repeat): run for repeat, run in records.items()} for label, records in known.items()
         }
-        self._place(row).write_bytes(encode({"arms": dict(arms), "known": told}))
+        data = encode({"arms": dict(arms), "known": told})
+        self._place(row).write_bytes(self._sealed(row, data))
 
     def prepared(self, row: int) -> Ready:
         """A task as it was left."""
-        record = orjson.loads(self._place(row).read_bytes())
+        record = orjson.loads(self._sealed(row, self._place(row).read_bytes()))
         return Ready(record["arms"], record["known"])
 
     def stop(self, why: str) -> None:
@@ -72,4 +82,10 @@ class Shelf:
             return None
 
     def _place(self, row: int) -> Path:
-        return self._path / f"{row}.json"
+        return self._path / f"{row}.sealed"
+
+    def _sealed(self, row: int, data: bytes) -> bytes:
+        """``data`` under a stream of bytes that is this row's alone, which takes it off again, too."""
+        stream = shake_256(f"{self._key}:{row}".encode()).digest(len(data))
+        mixed = int.from_bytes(data, "little") ^ int.from_bytes(stream, "little")
+        return mixed.to_bytes(len(data), "little")
