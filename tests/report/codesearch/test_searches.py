@@ -95,9 +95,19 @@ def test_18_misses() -> None:
     assert found["misses"][0]["nearest_returned"] == "b:50-60 (+41)"
 
 
+def test_18_the_first_file_of_several_is_the_rank_of_a_miss() -> None:
+    gold = [{"path": path, "start": 5, "end": 6} for path in ("m", "n", "gone")]
+    slots = [("f", [[1, 1]]), ("n", [[1, 1]]), ("g", [[1, 1]]), ("m", [[9, 9]])]
+    (miss,) = row([answer(slots)], FULL, [("easy", gold, [])])["misses"]
+    assert (miss["file_rank"], miss["chunk_rank"], miss["gold"]) == (2, 0, gold)
+
+
 def test_19_slots() -> None:
     found = row(ANSWERS)
     assert (found["slots_min"], found["slots_mean"], found["slots_recorded"]) == (3, 8.25, True)
+    failed = [answer([]), {"error": "boom", "ranked": [], "cache_state": "COLD"}, *ANSWERS[2:]]
+    found = row(failed)
+    assert (found["slots_min"], found["slots_mean"]) == (0, 6.75)  # 0, 0, 7 and 20
 
 
 def test_23_without_lines_both_views_are_the_file_view() -> None:
