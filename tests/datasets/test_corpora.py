@@ -160,6 +160,9 @@ def test_a_question_twice_is_told() -> None:
         ((14, 8, 8), False),
         ((20, 5, 5), False),
         ((4, 1, 1), False),
+        ((2, 1, 0), True),  # one query from a third
+        ((43, 29, 28), True),  # 9.7 points
+        ((44, 28, 28), False),  # 10.7 points
         ((0, 0, 0), True),
     ],
 )

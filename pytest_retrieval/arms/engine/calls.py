@@ -164,7 +164,9 @@ def check_end(done: Completed, command: Command, *, may_find_nothing: bool) -> N
     silent = not done.stdout.strip() and not done.stderr.strip()
     found_nothing = may_find_nothing and command.ok_exit is None and done.returncode == 1 and silent
     if done.returncode not in allowed and not found_nothing:
-        raise ArmError(f"ended with exit status {done.returncode}{words or ' and said nothing'}")
+        why = words or (" and said nothing" if silent else f", after {len(done.stdout):,} bytes of output")
+        hint = "" if silent or words else "; ok_exit lists the statuses that are answers"
+        raise ArmError(f"ended with exit status {done.returncode}{why}{hint}")
     if done.left_behind:
         raise ArmError(f"ended and left {done.left_behind} of its processes running; they were ended")
 

@@ -27,6 +27,7 @@ from pytest_retrieval.snapshots.scratch import ScratchError, hold, let_go, priva
 from pytest_retrieval.snapshots.worktree import commit, write_files
 
 COLD, WARM = "COLD", "WARM"
+_BRANCH = "refs/heads/main"
 _WRITTEN = 946_684_800  # 2000-01-01: a tree that is made anew looks unchanged to who compares times
 
 
@@ -120,14 +121,19 @@ class Place:
         except SnapshotError as error:
             return f"the tree's state cannot be told: {error}"
         lines = said.decode("utf-8", "replace").splitlines()
-        return f"it wrote into the tree: {'; '.join(map(str.strip, lines))[:200]}" if lines else None
+        if lines:
+            return f"it wrote into the tree: {'; '.join(map(str.strip, lines))[:200]}"
+        return None if self._is_at_its_commit(git) else "it wrote into the tree: a commit"
 
     def restore(self) -> None:
-        """Make the tree what it was; while others may be using it."""
+        """Make the tree what it was, anew where it is broken; while others may be using it."""
         git = Git(self.checkout / ".git", self.checkout)
-        with contextlib.suppress(SnapshotError):
-            git.output("reset", "--hard", "--quiet")
-            git.output("clean", "-ffdxq")
+        if self._is_at_its_commit(git):
+            with contextlib.suppress(SnapshotError):
+                git.output("reset", "--hard", "--quiet")
+                git.output("clean", "-ffdxq")
+        if self.changes() is not None:
+            self._replace_tree()
 
     def leave(self) -> None:
         """Let go of the place; the tree goes with the last process that holds it. Harmless when repeated."""
@@ -150,21 +156,56 @@ class Place:
         built = _read(self._kept)
         return built if built is not None and built.session == self._home.session else None
 
+    @property
+    def _commit(self) -> Path:
+        """The file that says which commit the tree is."""
+        return self._folder / "commit"
+
+    def _is_at_its_commit(self, git: Git) -> bool:
+        """Whether the tree's one commit is checked out; Git is asked where its files do not tell."""
+        try:
+            made = self._commit.read_text(encoding="ascii")
+            with contextlib.suppress(FileNotFoundError):
+                head, branch = ((git.directory / name).read_bytes() for name in ("HEAD", _BRANCH))
+                if (head, branch) == (f"ref: {_BRANCH}\n".encode(), f"{made}\n".encode()):
+                    return True
+            return git.output("rev-parse", "HEAD").decode().strip() == made
+        except (OSError, SnapshotError):
+            return False
+
     def _make_tree(self) -> None:
         if self.checkout.is_dir() and self.changes() is None:
             return
         remove_tree(self._folder)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._written().rename(self.checkout)
+
+    def _replace_tree(self) -> None:
+        """Put a new tree in place of a broken one; of several processes the first has done it."""
+        written, broken = self._written(), self._folder / f"broken.{os.getpid()}"
+        if self.checkout.is_symlink():
+            self.checkout.unlink(missing_ok=True)
+        for old, new in ((self.checkout, broken), (written, self.checkout)):
+            with contextlib.suppress(OSError):
+                old.rename(new)
+        for left in (written, broken):
+            remove_tree(left)
+
+    def _written(self) -> Path:
+        """The tree, beside its place."""
+        unfinished = self._folder / f"unfinished.{os.getpid()}"
         try:
-            unfinished = self._folder / "unfinished"
-            unfinished.mkdir(mode=0o700, parents=True)
+            unfinished.mkdir(mode=0o700)
             write_files(self._snapshot, unfinished)
             for place, _, names in os.walk(unfinished):
                 for name in names:
                     os.utime(Path(place) / name, (_WRITTEN, _WRITTEN))
             commit(unfinished)
-            unfinished.rename(self.checkout)
+            made = (unfinished / ".git" / _BRANCH).read_text(encoding="ascii").strip()
+            self._commit.write_text(made, encoding="ascii")
         except OSError as error:
             raise SnapshotError(f"{self.checkout}: the tree cannot be written: {error.strerror}") from error
+        return unfinished
 
     def _build(self, build: Callable[[], Indexed]) -> None:
         before = _read(self._kept)

@@ -84,9 +84,13 @@ def test_names_state_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("echo no such index >&2; exit 1", {}, "ended with exit status 1: no such index"),
-    ('echo \'{"p":"src/a.c"}\'; exit 2', {}, "ended with exit status 2 and said nothing"),
+    (
+        'echo \'{"p":"src/a.c"}\'; exit 2',
+        {},
+        "ended with exit status 2, after 16 bytes of output; ok_exit lists the statuses that are answers",
+    ),
     ("kill -9 $$", {}, "was ended by SIGKILL"),
-    ("echo half; exit 1", {}, "ended with exit status 1 and said nothing"),
+    ("echo half; exit 1", {}, "ended with exit status 1, after 5 bytes of output"),
     ("echo loading", {}, "nothing parsed of 1 lines of output; the first is 'loading'"),
     ("sleep 300", {"timeout": "300ms"}, r"timed out after 0\.3 s"),
     ('echo \'{"p":"/etc/passwd"}\'', {}, "1 of 1 results lie outside the corpus, the first is '/etc/passwd'"),
@@ -192,6 +196,47 @@ def test_a_search_that_writes_into_the_tree_errs_and_the_tree_is_restored(tmp_pa
             ask(arm, "bad")
         assert paths(ask(arm, "good")) == []
         assert (arm.tree.checkout / "README.md").read_bytes() == FILES["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        pytest.param("rm -rf ..?* .[!.]* *", "the tree's state cannot be told", id="emptied"),
+        pytest.param('rm -rf "$2"', "the tree's state cannot be told", id="removed"),
+        pytest.param(
+            'rm -rf "$2"; mkdir "$2.else"; ln -s "$2.else" "$2"', "the tree's state cannot be told", id="link"
+        ),
+        pytest.param(
+            "echo x > new; git add -A; git -c user.name=a -c user.email=b commit -qm x",
+            "it wrote into the tree: a commit",
+            id="committed",
+        ),
+        pytest.param(
+            "git checkout -q --orphan other; git -c user.name=a -c user.email=b commit -qm x",
+            "it wrote into the tree: a commit",
+            id="another-branch",
+        ),
+    ],
+)
+def test_a_tree_that_is_broken_or_has_a_new_commit_is_made_anew(
+    tmp_path: Path, script: str, why: str
+) -> None:
+    search = {"command": [*shell(f'[ "$1" = good ] || {{ {script}; }}')["command"], "{{.Root}}"]}
+    with engine(home(tmp_path), search=search | {"dir": "{{.Root}}"}) as arm:
+        for _ in range(2):
+            with pytest.raises(ArmError, match=f"^{why}"):
+                ask(arm, "bad")
+            assert paths(ask(arm, "good")) == []
+            found = arm.tree.checkout
+            assert {path: (found / path).read_bytes() for path in FILES} == FILES
+            assert not (found / "new").exists()
+        beside = {path.name for path in found.parent.iterdir()} - {"tree.else"}
+    assert beside == {"tree", "commit"}
+
+
+def test_packed_references_are_no_change(tmp_path: Path) -> None:
+    with engine(home(tmp_path), search=shell("git pack-refs --all", dir="{{.Root}}")) as arm:
+        assert paths(ask(arm)) == []
 
 
 def test_the_tree_goes_with_the_last_arm_that_uses_it(tmp_path: Path) -> None:

@@ -208,6 +208,9 @@ def test_50_one_error_of_ten_scores_zero_and_all_are_a_failure() -> None:
     assert (failed["ext"]["status"], "chunk" in failed, "file" in failed) == ("failed", False, False)
     assert not {"hit", "ndcg@10"} & failed["ext"].keys()
     assert row([*[error] * 5, *hit])["ext"]["status"] == "failed"
+    assert row([*[error] * 4, *hit])["ext"]["status"] == "ok"
+    told = [{**error, "error": f"fault {number}"} for number in (1, 1, 2, 3, 4)]
+    assert row([*hit, *told])["ext"]["errors"] == ["fault 1", "fault 2", "fault 3"]
 
 
 def test_what_became_of_each_query() -> None:
