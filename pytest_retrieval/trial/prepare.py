@@ -12,6 +12,8 @@ from pytest_retrieval.trial.prompt import TOOLS, encoded, fill, sha256
 from pytest_retrieval.trial.values import PATH_KINDS, normalise
 from pytest_retrieval.trial.workspace import Workspace, Workspaces
 
+EXPLAINED = 2_000  # code points of a task's text that an explained report keeps
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -91,6 +93,11 @@ def describe(row: int, task: Task, source: str) -> dict[str, Any]:
         "gold": gold,
         **{name: value for name, value in named.items() if value is not None},
     }
+
+
+def explanation(task: Task) -> dict[str, Any]:
+    """What a row of an explained report tells beside: the beginning of the task's text."""
+    return {"query": task.text[:EXPLAINED], "query_chars": len(task.text)}
 
 
 def _observed(task: Task, workspace: Workspace) -> dict[str, Any]:

@@ -35,7 +35,7 @@ MOST_REPEATS = 1000
 _entry = record({**ENTRY_MEMBERS, "runs": list_of(record(RUN_MEMBERS, RUN_FURTHER))}, ENTRY_FURTHER)
 _detail = record(
     {**DETAIL_MEMBERS, "source": digest, "row": count, "ordinal": count, "arms": map_of(_entry)},
-    {**DETAIL_FURTHER, "cluster": text},
+    {**DETAIL_FURTHER, "cluster": text, "explain": record({"query": text, "query_chars": count})},
 )
 _source = record({"path": text, "sha256": digest, "rows": count, "kept": count})
 _lost = record({"source": digest, "id": text, "ordinal": count, "why": text})

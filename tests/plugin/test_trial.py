@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_retrieval.cli import main
 from pytest_retrieval.report.journal import read_journal
 from tests.plugin.support import ROOT, Bench, write
 from tests.plugin.trial_support import CLAIM, EMPTY, GOOD, Q1, Trial, tasks
@@ -422,6 +423,19 @@ def test_a_page_for_people(trial: Trial) -> None:
     assert result.ret == 0
     result.stdout.fnmatch_lines(["report: out.json", "html: out.html"])
     assert "<html" in (trial.path / "out.html").read_text()
+    [detail] = trial.report()["details"]
+    assert detail["explain"] == {"query": Q1["text"], "query_chars": len(Q1["text"])}
+    trial.write_tasks([{**Q1, "text": "\N{SNOWMAN}" * 2_001}])
+    assert trial.run("--arms=none", "--retrieval-explain").ret == 0
+    explained = trial.report()["details"][0]["explain"]
+    assert explained == {"query": "\N{SNOWMAN}" * 2_000, "query_chars": 2_001}
+    assert (
+        main(["trial", "score", "--report", str(trial.path / "out.json"), "-o", str(trial.path / "b.json")])
+        == 0
+    )
+    assert (trial.path / "b.json").read_bytes() == (trial.path / "out.json").read_bytes()
+    assert trial.run("--arms=none").ret == 0
+    assert "explain" not in trial.report()["details"][0]
     assert trial.run("--arms=none", "--retrieval-html=tasks.json").ret == pytest.ExitCode.USAGE_ERROR
 
 

@@ -64,7 +64,7 @@ def prepare_all(trial: TrialSession, report: Path) -> Barrier:
         RetrievalError: the agent does not tell who it is, a repository cannot be had, or what is to be taken
             up again does not fit.
     """
-    from pytest_retrieval.trial.prepare import prepare
+    from pytest_retrieval.trial.prepare import explanation, prepare
     from pytest_retrieval.trial.run_task import check_tools
 
     settings = trial.settings
@@ -77,7 +77,8 @@ def prepare_all(trial: TrialSession, report: Path) -> Barrier:
     )
     with closing(found):
         for prepared in found:
-            _keep(trial, barrier, prepared.detail, earlier)
+            explained = {"explain": explanation(prepared.task)} if trial.bench.settings.explain else {}
+            _keep(trial, barrier, {**prepared.detail, **explained}, earlier)
     return barrier
 
 

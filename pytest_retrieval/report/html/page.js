@@ -135,7 +135,7 @@
           ...sample,
           place,
           fields,
-          title: titleOf(sample, fields),
+          title: this.noun === "task" ? short(sample.id) : titleOf(sample, fields), // tasks of a set begin alike
           outcomes: sample.arms.map((answer) => outcomeOf(sample, answer)),
           text: [sample.id, sample.repo, sample.task, sample.query || "", ...paths].join("\n").toLowerCase(),
         };
@@ -154,7 +154,7 @@
 
     build() {
       const search = make("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false",
-        placeholder: this.report.explained && this.noun === "sample" ? "query, id, repository, gold path" : "id, repository, gold" });
+        placeholder: (this.report.explained ? "query, " : "") + "id, repository, gold path" });
       search.addEventListener("input", () => {
         this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
         this.restart();
@@ -183,7 +183,8 @@
         make("button", { type: "button", onclick: () => { this.shown += STEP; this.update(); } }, `Show ${STEP} more`),
         make("button", { type: "button", onclick: () => { this.shown = Infinity; this.update(); } }, "Show all"));
       const missing = this.report.explained ? null : make("p", { class: "note" },
-        "This report holds neither queries nor what explains a miss: run with --retrieval-explain (or --retrieval-html) to keep them.");
+        (this.noun === "task" ? "This report does not hold what was asked" : "This report holds neither queries nor what explains a miss") +
+        ": run with --retrieval-explain (or --retrieval-html) to keep it.");
       this.root.replaceChildren(...[missing, this.controls, this.status, this.table, this.more].filter(Boolean));
     }
 
@@ -330,7 +331,7 @@
         ? make("dl", { class: "query", ...SCROLLS }, Object.entries(sample.fields).map(([name, value]) =>
           [make("dt", {}, name), make("dd", {}, asText(value))]))
         : make("p", { class: "query text", ...SCROLLS }, sample.query);
-      return make("section", {}, make("h3", {}, "Query"), content,
+      return make("section", {}, make("h3", {}, this.noun === "task" ? "Question" : "Query"), content,
         cut ? make("p", { class: "note" }, `Cut at 2,000 of ${sample.query_chars.toLocaleString("en")} characters.`) : null);
     }
 

@@ -14,6 +14,7 @@ _REPLY = 1_000  # characters that are shown
 def task_row(detail: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
     """The task ``detail``; its ``arms`` are in the order of ``labels``, None for one without it."""
     found = {name: detail[name] for name in _KEPT if detail.get(name)}
+    found |= detail.get("explain", {})
     found |= {"task": detail["kind"], "stratum": "control" if detail.get("control") else "task"}
     if detail["gold"]:
         found["truth"] = [[kind, list(values)] for kind, values in detail["gold"].items()]

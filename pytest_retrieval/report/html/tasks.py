@@ -27,9 +27,10 @@ def tasks(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> View
     every = {label: arm["groups"]["all"] for label, arm in head["arms"].items()}
     labels = sorted(every, key=lambda label: (-_value(every[label], "success"), label))
     names = {name: name.replace("_", " ") for name in PAIRED} | {"mean_f1": "F1"}
-    packer = Packer()
+    packer, explained = Packer(), False
     for detail in details:
         packer.add(task_row(detail, ordered))
+        explained = explained or "explain" in detail
     return View(
         what="agents under contexts",
         noun="task",
@@ -39,7 +40,7 @@ def tasks(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> View
             forest(head["paired"], names, ("success",)),
             heat_map(dict(_repositories(head)), "success", arms, labels),
         ],
-        data=lambda facts: packer.finished({**facts, "explained": True, "paths": []}),
+        data=lambda facts: packer.finished({**facts, "explained": explained, "paths": []}),
     )
 
 

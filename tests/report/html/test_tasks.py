@@ -60,6 +60,16 @@ def test_every_task_has_a_verdict_per_arm(shown: Page) -> None:
     assert [[claim["verdict"] for claim in claimed] for claimed in claims] == [["TRUE"], ["FALSE"]]
 
 
+def test_what_was_asked_is_shown_where_the_report_keeps_it(shown: Page) -> None:
+    asked = {"query": f"Which test? {HOSTILE}", "query_chars": 2_345}
+    page = page_of(built([task(0, explain=asked), task(1)]))
+    assert not page.faults
+    first, second = page.data["samples"]
+    assert (first["query"], first["query_chars"], page.data["explained"]) == (asked["query"], 2_345, True)
+    assert "query" not in second
+    assert not shown.data["explained"]
+
+
 def test_hostile_claims_are_text() -> None:
     reply = fenced(claim("answer", HOSTILE, evidence=HOSTILE))
     page = page_of(built([task(0, {HOSTILE.replace(" ", ""): entry("", run(reply))}, id=HOSTILE)]))
