@@ -14,7 +14,7 @@ import pytest
 
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin.markers import check_marker
-from pytest_retrieval.plugin.session import Case
+from pytest_retrieval.plugin.pool import Case
 
 if TYPE_CHECKING:
     from pytest_retrieval.model import Sample
@@ -47,7 +47,7 @@ def parametrize(metafunc: pytest.Metafunc, bench: BenchSession) -> None:
         check_marker(marker.args, marker.kwargs)
         if FIXTURE not in metafunc.fixturenames:
             return
-        cases = bench.suite(marker.kwargs, metafunc.definition.path.parent)
+        cases = bench.pool.suite(marker.kwargs, metafunc.definition.path.parent)
         settings = bench.settings
     except RetrievalError as error:
         raise pytest.Collector.CollectError(str(error)) from None

@@ -10,7 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from pytest_retrieval.bench.judge import Outcome
     from pytest_retrieval.model import Sample
-    from pytest_retrieval.plugin.session import BenchSession, Case
+    from pytest_retrieval.plugin.pool import Case
+    from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.snapshots.base import Snapshot
 
 OUTCOME: pytest.StashKey[Outcome] = pytest.StashKey()

@@ -52,7 +52,7 @@ class Gathering(Harvest):
         chosen = len(plan.chosen)
         samples = plural(chosen, "sample") if chosen == of else f"{chosen} of {of} samples"
         labels = ", ".join(arm.label for arm in self.bench.settings.arms)
-        snapshots = plural(plan.snapshots(), "snapshot")
+        snapshots = plural(len(plan.snapshots()), "snapshot")
         return [f"retrieval: {samples}, {snapshots} to build, arms: {labels}"]
 
     def gates(self) -> Sequence[Rule]:
@@ -149,7 +149,7 @@ class Gathering(Harvest):
             self._faulty += 1
             entry = self.plan.entries[nodeid]
             try:
-                sample = self.bench.sample_of(self.plan, entry)
+                sample = self.bench.pool.sample_of(self.plan, entry)
             except RetrievalError as error:
                 self.troubles.append(f"sample {entry.id} was lost with its worker, and has no row: {error}")
                 continue

@@ -147,9 +147,9 @@ class Plan:
         listed = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()))
         return f"retrieval: no sample to judge: {skipped} of {rows} rows skipped ({listed})"
 
-    def snapshots(self) -> int:
-        """How many distinct snapshots the items ask for."""
-        return len({(entry.repo, entry.commit) for entry in self.entries.values()})
+    def snapshots(self) -> set[tuple[str, str]]:
+        """The repository and commit of each snapshot that the items ask for."""
+        return {(entry.repo, entry.commit) for entry in self.entries.values()}
 
     def loads(self, nodeids: Sequence[str], alone: Collection[str] = ()) -> list[Load] | None:
         """The load of each item, or None when there is no item of ours.

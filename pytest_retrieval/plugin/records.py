@@ -146,8 +146,7 @@ class Records:
     def _registration(self, fingerprint: Fingerprint) -> dict[str, Any]:
         plan, settings = self._plan, self._bench.settings
         explicit = {name: source for name, (source, _) in plan.explicit.items()}
-        names = [(entry.repo, entry.commit) for entry in plan.entries.values()]
-        snapshots = bind_snapshots(names, explicit, list(plan.corpora.values()))
+        snapshots = bind_snapshots(plan.snapshots(), explicit, list(plan.corpora.values()))
         for name, (_, shown) in plan.explicit.items():
             if name in snapshots:
                 snapshots[name]["source"] = shown
@@ -180,7 +179,7 @@ class Records:
         return CapturePlace.of(self._captured, files=files, trees=[tree.absolute() for tree in trees])
 
     def _planned(self) -> Sequence[Descriptor]:
-        samples = [self._bench.sample_of(self._plan, entry) for entry in self._plan.entries.values()]
+        samples = [self._bench.pool.sample_of(self._plan, entry) for entry in self._plan.entries.values()]
         planned = capture_lines.plan(samples, snapshot_latency=self._bench.settings.snapshot_latency)
         calls = len(planned) // len(samples)
         for place, sample in enumerate(samples):

@@ -158,7 +158,7 @@ class Role:
         self.gathering = Gatherings(harvests, self.bench)
         self.config.pluginmanager.register(self.gathering, "retrieval-gathering")
         self.config.pluginmanager.register(Publishing(self.config, harvests), "retrieval-publishing")
-        self.bench.expect(plan)
+        self.bench.catalogs.expect(plan.snapshots())
 
     def loads(self, nodeids: Sequence[str]) -> list[Load] | None:
         """The load of each item for our scheduler, or None when there is no item of ours."""

@@ -16,24 +16,29 @@ from pytest_retrieval.snapshots.pinned import Checked, check_corpus, narrowed
 
 if TYPE_CHECKING:
     from pytest_retrieval.model import Sample, SampleFile
+    from pytest_retrieval.plugin.catalogs import Catalogs
     from pytest_retrieval.plugin.plan import Entry, Plan
-    from pytest_retrieval.plugin.session import BenchSession
+    from pytest_retrieval.plugin.settings import Settings
+    from pytest_retrieval.store.store import Store
 
 Pool = list[tuple["SampleFile", Catalog]]
 
 
 class SearchCorpora:
-    """The corpora that suites of ``bench`` ask for, each file read once."""
+    """The corpora that suites ask for, each file read once; what is found is noted in ``plan``."""
 
-    def __init__(self, bench: BenchSession) -> None:
-        self._bench = bench
+    def __init__(self, settings: Settings, plan: Plan, catalogs: Catalogs, store: Store | None) -> None:
+        self._settings = settings
+        self._plan = plan
+        self._catalogs = catalogs
+        self._store = store
         self._files: dict[Path, CorporaFile] = {}
         self._pools: dict[Path, Pool] = {}
 
     def load(self, path: Path) -> CorporaFile:
         """The corpora that the file ``path`` lists, where the run's root has them."""
         if path not in self._files:
-            self._files[path] = load_corpora(path.absolute(), self._bench.settings.corpora_root)
+            self._files[path] = load_corpora(path.absolute(), self._settings.corpora_root)
         return self._files[path]
 
     def pool(self, path: Path) -> Pool:
@@ -43,7 +48,7 @@ class SearchCorpora:
         """
         if path not in self._pools:
             listed = self.load(path)
-            self._bench.plan.notices += listed.warnings
+            self._plan.notices += listed.warnings
             checked = [(corpus, self._checked(corpus)) for corpus in listed.corpora]
             kept = [(corpus, found) for corpus, found in checked if found.skipped is None]
             self._pools[path] = self._made(path, kept)
@@ -62,8 +67,8 @@ class SearchCorpora:
         raise ReportError(f"{path}: corpus {name!r} changed while the benchmark ran")
 
     def _checked(self, corpus: CodeCorpus) -> Checked:
-        plan = self._bench.plan
-        checked = check_corpus(corpus, Keeper(self._bench.store, corpus.repository))
+        plan = self._plan
+        checked = check_corpus(corpus, Keeper(self._store, corpus.repository))
         if checked.skipped is not None:
             plan.count_skipped([checked.skipped] * len(corpus.query_set), CODESEARCH)
         if checked.faults:
@@ -72,20 +77,17 @@ class SearchCorpora:
         return checked
 
     def _made(self, path: Path, kept: list[tuple[CodeCorpus, Checked]]) -> Pool:
-        bench = self._bench
         sources = [NamedSource(corpus.repository, found.commit, corpus.source) for corpus, found in kept]
         narrowing = {
             source.name: partial(narrowed, subdirs=corpus.subdirs, texts_only=corpus.distribution is not None)
             for source, (corpus, _) in zip(sources, kept, strict=True)
         }
-        explicit = {source.name: source.source for source in sources}
-        catalog = Catalog(explicit, (), bench.run_path, bench.store, narrowing)
-        bench.hold(catalog, sources)
+        catalog = self._catalogs.narrowed(sources, narrowing)
         pool = []
         for source, (corpus, found) in zip(sources, kept, strict=True):
-            bench.settings.search_trees[source.name] = SearchTree(corpus.name, corpus.lang, corpus.subdirs)
-            bench.plan.searched[corpus.digest] = (str(path), corpus.name)
-            pool.append((samples_of(corpus, bench.shown(corpus.queries), found.commit), catalog))
+            self._settings.search_trees[source.name] = SearchTree(corpus.name, corpus.lang, corpus.subdirs)
+            self._plan.searched[corpus.digest] = (str(path), corpus.name)
+            pool.append((samples_of(corpus, self._catalogs.shown(corpus.queries), found.commit), catalog))
         return pool
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_retrieval import resources
 from pytest_retrieval.errors import GateError, ReportError
 from pytest_retrieval.plugin import options
+from pytest_retrieval.plugin.arm_choice import program_path
 from pytest_retrieval.plugin.markers import texts_of
-from pytest_retrieval.plugin.settings import named_sources, offered_arms, program_path
+from pytest_retrieval.plugin.offers import offered_arms
+from pytest_retrieval.plugin.option_values import named_sources
 from pytest_retrieval.plugin.trial.plan import KIND, TrialInputs, TrialPlan
 from pytest_retrieval.plugin.trial.settings import CODEX, NAMES, TrialSettings, read_trial_settings
 from pytest_retrieval.plugin.trial.shelf import Shelf
@@ -67,7 +69,7 @@ class TrialSession:
         from pytest_retrieval.trial.manifest import load_manifest
 
         path = Path(self.inputs.tasks)
-        return load_manifest(path, shown=self.bench.shown(path))
+        return load_manifest(path, shown=self.bench.catalogs.shown(path))
 
     @cached_property
     def agent(self) -> Agent:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.plugin import options
-from pytest_retrieval.plugin.settings import optional_path, whole_number
+from pytest_retrieval.plugin.option_values import optional_path, whole_number
 
 if TYPE_CHECKING:
     import pytest
