@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.plugin.comparing import check_baseline
-from pytest_retrieval.plugin.harvest import Harvest, Place
+from pytest_retrieval.plugin.harvest import Harvest
 from pytest_retrieval.plugin.kinds import check_kinds
-from pytest_retrieval.plugin.places import find_places
+from pytest_retrieval.plugin.places import Place, find_places
 from pytest_retrieval.plugin.trial.plan import KIND
 from pytest_retrieval.snapshots.scratch import sweep
 

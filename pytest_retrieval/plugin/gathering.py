@@ -12,9 +12,10 @@ import orjson
 from pytest_retrieval import __version__
 from pytest_retrieval.arms.pairs import default_pairs
 from pytest_retrieval.errors import RetrievalError
-from pytest_retrieval.plugin.harvest import ATTRIBUTE, Harvest, Place, plural
+from pytest_retrieval.plugin.harvest import ATTRIBUTE, Harvest
 from pytest_retrieval.plugin.plan import Plan
 from pytest_retrieval.report import canonical, journal, write
+from pytest_retrieval.report.pieces import plural
 from pytest_retrieval.report.place import partial_path
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_retrieval.bench.judge import Outcome
     from pytest_retrieval.gates.rules import Rule
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.records import Records
     from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.report.build import Report
@@ -95,12 +97,12 @@ class Gathering(Harvest):
 
     def salvage(self) -> str:
         """Where the outcomes of a run without a report are; matched calls have a file of their own."""
-        if not self.bench.settings.snapshot_latency or not self._attempts:
+        if not self.bench.settings.snapshot_latency or not self.attempts.answered:
             return self.whereabouts()
         partial = partial_path(self.place.report)
         write.write_report(partial, self.judged(self.built(), self.gates()).chunks())
         self.opened().publish()
-        return f"; the {plural(self.gathered, 'good pair')} before it in {partial}"
+        return f"; the {plural(len(self.attempts.answered), 'good pair')} before it in {partial}"
 
     def built(self) -> Report:
         """The report without gates."""
@@ -132,12 +134,12 @@ class Gathering(Harvest):
 
     def _details(self, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Every detail; facts of snapshots are collected on the way, samples of dead workers are faults."""
-        for nodeid, payload in zip(self._attempts, self.opened().outcomes(), strict=True):
+        for nodeid, payload in zip(self.attempts.answered, self.opened().outcomes(), strict=True):
             outcome = orjson.loads(payload)
             detail: dict[str, Any] = outcome["detail"]
             if outcome["snapshot"] is not None:
                 facts[f"{detail['repo']}@{detail['base_commit']}"] = outcome["snapshot"]
-            if (tries := self.tries(nodeid)) > 1:
+            if (tries := self.attempts.tries(nodeid)) > 1:
                 detail["attempts"] = tries
             self._faulty += detail["status"] != "measured"
             yield detail
@@ -145,7 +147,7 @@ class Gathering(Harvest):
 
     def _crashed(self) -> Iterator[dict[str, Any]]:
         """The details of the samples whose worker died."""
-        for nodeid in sorted(self._crashes.keys() - self._attempts.keys()):
+        for nodeid in self.attempts.died():
             self._faulty += 1
             entry = self.plan.entries[nodeid]
             try:
@@ -154,7 +156,7 @@ class Gathering(Harvest):
                 self.troubles.append(f"sample {entry.id} was lost with its worker, and has no row: {error}")
                 continue
             lost = self.bench.judge.lost(sample, "the worker died while it ran this sample", status="crashed")
-            again = {"attempts": tries} if (tries := self.tries(nodeid)) > 1 else {}
+            again = {"attempts": tries} if (tries := self.attempts.tries(nodeid)) > 1 else {}
             yield {**lost.detail, **again}
 
     def _header(self, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,7 +188,7 @@ class Gathering(Harvest):
         """The chosen samples without an answer, each with why."""
         return [
             {"source": entry.source, "id": entry.id, "ordinal": entry.ordinal, "why": why}
-            for nodeid, why in self.lost()
+            for nodeid, why in self.attempts.lost()
             for entry in [self.plan.entries[nodeid]]
         ]
 

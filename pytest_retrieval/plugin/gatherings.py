@@ -41,7 +41,7 @@ class Gatherings:
             if (
                 payload is not None
                 and hasattr(report, "node")
-                and all(each.complete for each in self.harvests)
+                and all(each.attempts.complete for each in self.harvests)
             ):
                 for each in self.harvests:
                     each.build_early()
@@ -67,7 +67,7 @@ class Gatherings:
             for harvest in self.harvests:
                 harvest.interrupt()
             return
-        if broken and all(harvest.idle for harvest in self.harvests):
+        if broken and all(harvest.attempts.idle for harvest in self.harvests):
             return  # the collection failed: nothing was run
         for harvest in self.harvests:
             harvest.prepare(self._bench.settings)

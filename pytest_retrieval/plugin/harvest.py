@@ -11,10 +11,8 @@ import platform
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,37 +20,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.plugin.attempts import Attempts
 from pytest_retrieval.report import journal, write
 from pytest_retrieval.report.fingerprint import load_average
+from pytest_retrieval.report.pieces import plural
 from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.settings import Settings
     from pytest_retrieval.report.build import Report
 
 ATTRIBUTE = "retrieval_outcome"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the files of a kind of items go; ``shared`` says that the session has several kinds.
-
-    ``report`` is the kind's own, ``registration`` that of its sidecar, if it has one.
-    """
-
-    kind: str
-    report: Path
-    registration: Path | None
-    shared: bool = False
-
-    def beside(self, path: Path) -> Path:
-        """A file that an option names: ``out.html``, or ``out.bench.html`` where several kinds write one."""
-        return path.with_name(f"{path.stem}.{self.kind}{path.suffix}") if self.shared else path
-
-
 class Harvest(ABC):
-    """Collects outcomes by node id; a later attempt replaces an earlier one, an answer beats a crash.
+    """Collects outcomes by node id; a later attempt replaces an earlier one.
 
     ``nodeids`` are the items whose outcomes make the report, ``noun`` is what an item is.
     """
@@ -68,22 +52,13 @@ class Harvest(ABC):
         self.interrupted: str | None = None
         self.published: Path | None = None
         self.page: Path | None = None
-        self.workers: set[str] = set()
+        self.attempts = Attempts(nodeids, everywhere=config.getoption("dist", None) == "each")
         self._journal: journal.Journal | None = None
-        # By worker, for under `--dist each` all of them run every item.
-        self._attempts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._unjudged: dict[str, str] = {}
-        self._crashes: Counter[str] = Counter()
         self._started = time.time()
         self._load = load_average()
         self._faulty = 0
         self.report: Report | None = None
         self._early: tuple[int, Report] | None = None  # and of how many attempts it is
-
-    @property
-    def gathered(self) -> int:
-        """How many items have an outcome."""
-        return len(self._attempts)
 
     @property
     def notices(self) -> list[str]:
@@ -93,37 +68,21 @@ class Harvest(ABC):
 
     def _run_again(self) -> str | None:
         """How many items ran again whose worker had died: some modes of xdist do so, ours does not."""
-        again = sum(self.tries(nodeid) > 1 for nodeid in self._crashes)
+        again, most = self.attempts.run_again()
         if not again:
             return None
-        most = max(map(self.tries, self._crashes))
         return (
             f"{plural(again, self.noun)} that a worker died of ran again, up to {most} times in all, as some"
             " modes of --dist let it; load and worksteal give such an item up"
         )
 
-    def tries(self, nodeid: str) -> int:
-        """How often an item was begun; under ``--dist each`` a dead worker says nothing of the others."""
-        answered = max(self._attempts[nodeid].values()) if nodeid in self._attempts else 0
-        each = self.config.getoption("dist", None) == "each"
-        return answered if each else answered + self._crashes[nodeid]
-
     def take(self, report: pytest.TestReport, payload: bytes | None) -> None:
         """Note what became of one of the items; ``payload`` is its outcome, if the report brought one."""
         if payload is not None:
-            worker = getattr(report, "worker_id", "")
-            self.workers.update(filter(None, [worker]))
-            self._attempts[report.nodeid][worker] += 1
+            self.attempts.note_answer(report)
             self.opened().append(report.nodeid, payload)
-        elif str(report.when) == "???":  # xdist's report of an item whose worker died
-            self._crashes[report.nodeid] += 1
-        elif report.when == "call" or not report.passed:
-            self._unjudged[report.nodeid] = f"{report.outcome} in {report.when}"
-
-    @property
-    def complete(self) -> bool:
-        """Whether every item has an outcome."""
-        return len(self._attempts) == len(self.nodeids)
+        else:
+            self.attempts.note_silence(report)
 
     def build_early(self) -> None:
         """Build the report once every item has an outcome: workers take as long to leave.
@@ -132,21 +91,18 @@ class Harvest(ABC):
         """
         if self._early is None and self.void is None:
             with suppress(ReportError):
-                self._early = (self._tried(), self.built())
-
-    def _tried(self) -> int:
-        return sum(attempts.total() for attempts in self._attempts.values()) + self._crashes.total()
+                self._early = (self.attempts.total(), self.built())
 
     def _built(self) -> Report:
-        if self._early is not None and self._early[0] == self._tried():
+        if self._early is not None and self._early[0] == self.attempts.total():
             return self._early[1]
         return self.built()
 
     def interrupt(self) -> None:
         """Say where the outcomes of a run are that was interrupted."""
+        done, items = len(self.attempts.answered), plural(len(self.nodeids), self.noun)
         self.interrupted = (
-            f"interrupted: {self.gathered} of {plural(len(self.nodeids), self.noun)} have outcomes; "
-            f"no report was written{self.whereabouts()}"
+            f"interrupted: {done} of {items} have outcomes; no report was written{self.whereabouts()}"
         )
 
     def prepare(self, settings: Settings) -> None:
@@ -187,11 +143,6 @@ class Harvest(ABC):
             return True
         return any(gate["fails"] for gate in self.summary["gates"])
 
-    @property
-    def idle(self) -> bool:
-        """Whether not one of the items was begun."""
-        return not self._attempts and not self._crashes
-
     def opened(self) -> journal.Journal:
         """The journal, begun at the first outcome."""
         if self._journal is None:
@@ -210,16 +161,9 @@ class Harvest(ABC):
             "; the outcomes could be written nowhere" if found is None else f"; the outcomes are in {found}"
         )
 
-    def lost(self) -> Iterator[tuple[str, str]]:
-        """The items without an answer, each with why."""
-        for nodeid in self.nodeids:
-            if nodeid not in self._attempts:
-                crashed = nodeid in self._crashes
-                yield nodeid, "worker died" if crashed else self._unjudged.get(nodeid, "not run")
-
     def environment(self) -> dict[str, Any]:
         """The machine and the run, which no comparison of reports looks at."""
-        workers = len(self.workers)
+        workers = len(self.attempts.workers)
         return {
             "workers": workers,
             "contended": workers > 1,
@@ -315,8 +259,3 @@ class Harvest(ABC):
             self.also_write(report)
         except ReportError as error:  # the report is there all the same
             self.troubles.append(str(error))
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 sample``, ``2 samples``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

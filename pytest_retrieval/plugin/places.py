@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_retrieval.errors import ReportError, UsageError
 from pytest_retrieval.plugin import options
-from pytest_retrieval.plugin.harvest import Place
 from pytest_retrieval.plugin.settings import Settings, report_root
 from pytest_retrieval.report.registration import sidecar_path
 from pytest_retrieval.report.write import check_writable, default_report
 
 if TYPE_CHECKING:
     import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the files of a kind of items go; ``shared`` says that the session has several kinds.
+
+    ``report`` is the kind's own, ``registration`` that of its sidecar, if it has one.
+    """
+
+    kind: str
+    report: Path
+    registration: Path | None
+    shared: bool = False
+
+    def beside(self, path: Path) -> Path:
+        """A file that an option names: ``out.html``, or ``out.bench.html`` where several kinds write one."""
+        return path.with_name(f"{path.stem}.{self.kind}{path.suffix}") if self.shared else path
 
 
 def find_places(settings: Settings, config: pytest.Config, kinds: Sequence[str]) -> list[Place]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.arms.base import Arm
     from pytest_retrieval.arms.program import Program
     from pytest_retrieval.model import ArmRow, Sample
-    from pytest_retrieval.plugin.harvest import Place
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.plan import Entry, Plan
     from pytest_retrieval.plugin.session import BenchSession
 

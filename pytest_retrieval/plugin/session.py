@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_retrieval.gates.baseline import Baseline
     from pytest_retrieval.model import ArmRow
     from pytest_retrieval.plugin.gathering import Gathering
-    from pytest_retrieval.plugin.harvest import Place
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.searching import SearchCorpora
 
 NOTICE = "store-notice"  # in the run's folder

@@ -20,6 +20,11 @@ def plain(line: Line) -> str:
     return "".join(piece.text for piece in line)
 
 
+def plural(count: int, noun: str) -> str:
+    """``1 sample``, ``2 samples``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def printable(text: str) -> str:
     """Text from files and tools, with what could steer a terminal written as an escape."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from pytest_retrieval import __version__
-from pytest_retrieval.plugin.harvest import Harvest, Place, plural
+from pytest_retrieval.plugin.harvest import Harvest
 from pytest_retrieval.plugin.settings import Settings
 from pytest_retrieval.plugin.trial.barrier import Barrier
 from pytest_retrieval.plugin.trial.runs import (
@@ -24,9 +24,11 @@ from pytest_retrieval.plugin.trial.runs import (
     payload_of,
 )
 from pytest_retrieval.report.journal import previous_path
+from pytest_retrieval.report.pieces import plural
 
 if TYPE_CHECKING:
     from pytest_retrieval.gates.rules import Rule
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.trial.session import TrialSession
     from pytest_retrieval.report.build import Report
 
@@ -51,11 +53,10 @@ class TrialGathering(Harvest):
         if payload is None:
             super().take(report, None)
             return
-        worker = getattr(report, "worker_id", "")
-        self.workers.update(filter(None, [worker]))
         if payload == DONE_PAYLOAD:
-            self._attempts[report.nodeid][worker] += 1
+            self.attempts.note_answer(report)
             return
+        self.attempts.note_worker(report)
         record = orjson.loads(payload)
         self.opened().append(key_of(record["task"], record["arm"], record["repeat"]), payload)
 
@@ -69,7 +70,7 @@ class TrialGathering(Harvest):
         """Build the report; a run that was stopped by its budget does not pass."""
         super().prepare(settings)
         if (stopped := self.trial.shelf.stopped) is not None:
-            lost = f"{len(list(self.lost()))} of {plural(len(self.nodeids), 'task')} were lost"
+            lost = f"{len(list(self.attempts.lost()))} of {plural(len(self.nodeids), 'task')} were lost"
             report = os.path.relpath(self.place.report, self.config.invocation_params.dir)
             self.troubles.append(f"{stopped}; {lost}; --reuse {report} with another --report goes on")
 
@@ -175,5 +176,5 @@ class TrialGathering(Harvest):
                 "ordinal": 0,
                 "why": "over the budget" if stopped and why.startswith("skipped") else why,
             }
-            for nodeid, why in self.lost()
+            for nodeid, why in self.attempts.lost()
         ]

@@ -13,7 +13,7 @@ from pytest_retrieval.report.fingerprint import Fingerprint, machine
 from pytest_retrieval.report.registration import discard_sidecar, registration, stamped, write_sidecar
 
 if TYPE_CHECKING:
-    from pytest_retrieval.plugin.harvest import Place
+    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.trial.session import TrialSession
 
 _ASKED = ("agent", "model", "access", "repeats", "skeleton_sha256", "prologues")
