@@ -63,6 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[ROLE] = role = Role(config)
+    if hasattr(config.hook, "pytest_configure_node") and not role.is_worker:  # xdist, by whatever name
+        from pytest_retrieval.plugin.workers import Workers
+
+        config.pluginmanager.register(Workers(role), "retrieval-workers")
     config.pluginmanager.register(fixtures, "retrieval-fixtures")
     config.pluginmanager.register(trial_fixtures, "retrieval-trial-fixtures")
     config.pluginmanager.register(role, "retrieval-role")

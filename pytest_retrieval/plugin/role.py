@@ -5,10 +5,8 @@ Kept light: until a bench item is collected or one of our options is given, no o
 
 from __future__ import annotations
 
-import atexit
-import os
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +14,18 @@ import pytest
 
 from pytest_retrieval.errors import RetrievalError
 from pytest_retrieval.plugin import options
-from pytest_retrieval.plugin.fixtures import BENCH, OUTCOME
+from pytest_retrieval.plugin.fixtures import OUTCOME
 from pytest_retrieval.plugin.option_table import OPTIONS
 from pytest_retrieval.plugin.options import WORKER_INPUT, WORKER_KEY
-from pytest_retrieval.plugin.trial.fixtures import DONE, TRIAL
+from pytest_retrieval.plugin.trial.fixtures import DONE
 
 if TYPE_CHECKING:
     from pytest_retrieval.plugin.gatherings import Gatherings
+    from pytest_retrieval.plugin.lifetime import Lifetime
     from pytest_retrieval.plugin.plan import Load, Plan
     from pytest_retrieval.plugin.session import BenchSession
     from pytest_retrieval.plugin.trial.plan import TrialPlan
     from pytest_retrieval.plugin.trial.session import TrialSession
-    from pytest_retrieval.programs.interrupts import Interrupts
 
 
 class Role:
@@ -43,41 +41,30 @@ class Role:
         self._plans: tuple[Plan, TrialPlan] | None = None
         self._dry = False
         self._idle: list[str] = []
-        self._exits = ExitStack()
-        self._interrupts: Interrupts | None = None
-        if hasattr(config.hook, "pytest_configure_node") and not self.is_worker:  # xdist, by whatever name
-            from pytest_retrieval.plugin.workers import Workers
-
-            config.pluginmanager.register(Workers(self), "retrieval-workers")
+        self._lifetime: Lifetime | None = None
 
     @property
     def bench(self) -> BenchSession:
-        """The state of this process, made at first use; from then on SIGTERM ends it as Ctrl-C does."""
-        if BENCH not in self.config.stash:
-            from pytest_retrieval.plugin.session import BenchSession
-            from pytest_retrieval.programs.interrupts import Interrupts
-
-            self._interrupts = Interrupts()
-            self._exits.enter_context(self._interrupts.installed())
-            # A worker whose controller is gone fails before it comes to unconfigure.
-            atexit.register(self._leave, os.getpid())
-            self._exits.callback(atexit.unregister, self._leave)
-            self.config.stash[BENCH] = BenchSession(self.config, self.shared_path())
-        return self.config.stash[BENCH]
+        """The state of this process, made at first use."""
+        return self._begun().bench
 
     @property
     def trial(self) -> TrialSession:
         """The state of this process where agents are asked, made at first use."""
-        if TRIAL not in self.config.stash:
-            from pytest_retrieval.plugin.trial.session import TrialSession
+        return self._begun().trial
 
-            self.config.stash[TRIAL] = TrialSession(self.bench, self.shared_key())
-        return self.config.stash[TRIAL]
+    def _begun(self) -> Lifetime:
+        if self._lifetime is None:
+            from pytest_retrieval.plugin.lifetime import Lifetime
+
+            path, key = self.shared_path(), self.shared_key()
+            self._lifetime = Lifetime(self.config, path, key, owns=not self.is_worker)
+        return self._lifetime
 
     @property
     def started(self) -> bool:
         """Whether anything asked for the state of this process."""
-        return BENCH in self.config.stash
+        return self._lifetime is not None
 
     def shared_path(self) -> Path:
         """The path of the run's private folder, which need not exist."""
@@ -116,23 +103,26 @@ class Role:
         """Make the items of a function with the ``retrieval`` marker."""
         from pytest_retrieval.plugin import collection
 
-        try:
+        with self._faults_noted():
             _ = self.bench.settings
-        except RetrievalError as error:
-            self.bench.plan.fault = str(error)
-            raise pytest.Collector.CollectError(str(error)) from None
         collection.parametrize(metafunc, self.bench)
 
     def parametrize_trial(self, metafunc: pytest.Metafunc) -> None:
         """Make the items of a function with the ``retrieval_trial`` marker."""
         from pytest_retrieval.plugin.trial import collection as trial_collection
 
-        try:
+        with self._faults_noted():
             _ = self.bench.settings, self.trial.settings
+        trial_collection.parametrize(metafunc, self.trial)
+
+    @contextmanager
+    def _faults_noted(self) -> Iterator[None]:
+        """A mistake in the options ends the collection, of a worker too, and then the run."""
+        try:
+            yield
         except RetrievalError as error:
             self.bench.plan.fault = str(error)
             raise pytest.Collector.CollectError(str(error)) from None
-        trial_collection.parametrize(metafunc, self.trial)
 
     def adopt(self, plan: Plan, trial_plan: TrialPlan) -> None:
         """Take on the controller's part of a run with items of ours: gather, and write the reports.
@@ -168,32 +158,14 @@ class Role:
         return plan.loads(nodeids, alone=trial_plan.entries)
 
     def close(self) -> None:
-        """Close arms and snapshots; the process that owns the run removes its folder.
+        """Close arms and snapshots; the process that owns the run removes its folder."""
+        if self._lifetime is not None:
+            self._lifetime.close()
+        elif self.run_path is not None and not self.is_worker and self.run_path.exists():
+            from pytest_retrieval.plugin.lifetime import remove_folder
 
-        The run is over: an interrupt ends an arm that will not close, and is nothing more.
-        """
-        with self._exits, suppress(KeyboardInterrupt):
-            try:
-                if self.started:
-                    with closing(self.bench):
-                        if TRIAL in self.config.stash:
-                            self.trial.close()
-            finally:
-                if self.run_path is not None and not self.is_worker:
-                    self._remove_folder(self.run_path)
-
-    def _leave(self, process: int) -> None:
-        """Close at the exit of the process that began, not at that of its forks."""
-        if os.getpid() == process:
-            self.close()
-
-    def _remove_folder(self, path: Path) -> None:
-        from pytest_retrieval.programs.interrupts import postponed_interrupts
-        from pytest_retrieval.snapshots.scratch import RunFolder
-
-        with postponed_interrupts():
-            if path.exists():
-                RunFolder.enter(path).remove()
+            with suppress(KeyboardInterrupt):
+                remove_folder(self.run_path)  # workers made it, and nothing came of that
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pycollect_makeitem(self) -> Generator[None, object, object]:
@@ -279,8 +251,7 @@ class Role:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         """From here on the run keeps what it has, and a second interrupt does not disturb that."""
-        if self._interrupts is not None:
-            self._interrupts.held = True
+        self._hold_interrupts(held=True)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)  # before xdist waits for its workers to exit
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
@@ -289,7 +260,7 @@ class Role:
         An interrupt does not tear the report, and one that ends only the wait for workers is no crash.
         """
         if self.gathering is None:
-            self._release_interrupts()
+            self._hold_interrupts(held=False)
             return (yield)
         from pytest_retrieval.programs.interrupts import postponed_interrupts
 
@@ -300,7 +271,7 @@ class Role:
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
         finally:
-            self._release_interrupts()
+            self._hold_interrupts(held=False)
         try:
             yield
         except KeyboardInterrupt as interrupt:
@@ -311,10 +282,10 @@ class Role:
             session.exitstatus = pytest.ExitCode.INTERRUPTED
         return None
 
-    def _release_interrupts(self) -> None:
-        """An interrupt may end again what will not end by itself."""
-        if self._interrupts is not None:
-            self._interrupts.held = False
+    def _hold_interrupts(self, *, held: bool) -> None:
+        """While they are held, an interrupt does not end what will end by itself."""
+        if self._lifetime is not None:
+            self._lifetime.interrupts.held = held
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table, the verdicts and the report's path; or why there is nothing to judge."""
