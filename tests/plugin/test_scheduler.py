@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 pytest.importorskip("xdist", reason="the scheduler serves pytest-xdist")
 
 from pytest_retrieval.plugin.plan import Load
-from pytest_retrieval.plugin.scheduler import RepositoryScheduling
+from pytest_retrieval.plugin.repository_scheduling import RepositoryScheduling
 
 
 @dataclass(eq=False)
