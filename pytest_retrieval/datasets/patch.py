@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_retrieval.model import distinct
-
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
@@ -29,11 +27,6 @@ class Change:
 
     before: str | None
     after: str | None
-
-
-def edited_files(patch: str) -> tuple[str, ...]:
-    """The files that were there before ``patch`` and that it modifies, deletes or renames, in its order."""
-    return distinct(change.before for change in changes(patch) if change.before is not None)
 
 
 def changes(patch: str) -> Iterator[Change]:

@@ -7,8 +7,3 @@ def corpus_lines(data: bytes) -> list[str]:
     """The lines of a file, without their ends; only LF ends one."""
     lines = data.decode("utf-8", "replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def corpus_text(data: bytes, start: int, end: int) -> str:
-    """Lines ``start`` to ``end`` of a file, joined by LF; what lies beyond its end is left out."""
-    return "\n".join(corpus_lines(data)[start - 1 : end])

@@ -60,15 +60,6 @@ def check_corpus(corpus: CodeCorpus, keeper: Keeper = UNKEPT) -> Checked:
         return Checked(corpus.commit, (f"corpus {corpus.name!r}: {error}",))
 
 
-def distribution_digest(name: str, subdirs: tuple[str, ...], keeper: Keeper = UNKEPT) -> str:
-    """The digest that pins the texts of an installed distribution below ``subdirs``.
-
-    Compiled files are left out: they differ between platforms and Python versions, and nobody searches them.
-    """
-    tree = narrowed(read_source(f"dist:{name}", "", keeper=keeper), subdirs, texts_only=True)
-    return Snapshot(f"dist/{name}", "", f"dist:{name}", tree).tree_digest
-
-
 def _is_kept(file: TreeFile, subdirs: tuple[str, ...], *, texts_only: bool) -> bool:
     walked = not texts_only or (file.text and is_walked(file.path))
     return walked and is_inside(file.path, subdirs)

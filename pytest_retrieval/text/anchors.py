@@ -73,11 +73,6 @@ def anchor_counts(query_text: str) -> tuple[Mapping[str, int], Mapping[str, int]
     return _by_class(_distinct(found)), _by_class(strict)
 
 
-def anchor_bearing(query_text: str) -> bool:
-    """Whether the text has an anchor, so that its sample counts in ``stratum:anchor-bearing``."""
-    return bool(anchors(query_text))
-
-
 def _by_class(found: Iterable[Anchor]) -> Mapping[str, int]:
     return Counter(anchor.kind for anchor in found)
 

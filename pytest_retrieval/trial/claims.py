@@ -14,7 +14,6 @@ from typing import Any
 from pytest_retrieval.trial.values import decode, trim
 
 PRESENT, ABSENT, MALFORMED, EMPTY = "PRESENT", "ABSENT", "MALFORMED", "EMPTY"
-STATES = (PRESENT, ABSENT, MALFORMED, EMPTY)
 MEMBERS = ("kind", "value", "confidence", "evidence")
 
 _NAMED = '"claims"'

@@ -13,7 +13,7 @@
     cached_input_tokens = "input_tokens"
 
 ``within`` says that the tokens of one key are counted under another one, too: they are paid once, at their
-own price. A key without a price costs nothing and is listed as unpriced. ``models."*"`` serves any model.
+own price. A key without a price costs nothing. ``models."*"`` serves any model.
 """
 
 from __future__ import annotations
@@ -66,10 +66,6 @@ class ModelPrices:
                 billed[whole] = max(Fraction(0), billed[whole] - Fraction(tokens[part]))
         total = sum(billed[key] * Fraction(self.per_million.get(key, 0)) for key in billed)
         return half_away(float(total / _MILLION))
-
-    def unpriced(self, tokens: Mapping[str, float]) -> list[str]:
-        """The keys of ``tokens`` that have no price."""
-        return sorted(tokens.keys() - self.per_million.keys())
 
 
 @dataclass(frozen=True, slots=True)

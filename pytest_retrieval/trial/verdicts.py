@@ -11,7 +11,6 @@ from pytest_retrieval.trial.placement import Context
 from pytest_retrieval.trial.values import CLAIM_KINDS, CONFIDENCES, normalise, trim
 
 TRUE, FALSE, UNJUDGED, INVALID = "TRUE", "FALSE", "UNJUDGED", "INVALID"
-VERDICTS = (TRUE, FALSE, UNJUDGED, INVALID)
 
 Gold = Mapping[str, Sequence[str]]
 

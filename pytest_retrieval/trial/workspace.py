@@ -55,11 +55,6 @@ class Workspace:
             self._head = Git(self._folder / ".git", self._folder).resolve("HEAD")
         return self._folder
 
-    @property
-    def is_made(self) -> bool:
-        """Whether there is a copy on disk."""
-        return self._folder is not None
-
     def changes(self) -> tuple[str, ...]:
         """What differs from the copy as it was made, a line each; ``!!`` is before files that Git ignores."""
         if self._folder is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +23,3 @@ def executable(path: Path, text: str, program: str = "/bin/sh") -> Path:
 def described(value: Any) -> AgentDescription:
     """The description that ``value`` is in JSON."""
     return parse_description(json.dumps(value).encode(), "mine.json", Path("/nowhere"))
-
-
-def is_alive(pid: int) -> bool:
-    """Whether there is such a process that is no zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
-
-
-def wait_until_gone(pid: int) -> bool:
-    for _ in range(200):
-        if not is_alive(pid):
-            return True
-        time.sleep(0.02)
-    return False

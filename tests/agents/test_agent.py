@@ -15,7 +15,8 @@ import pytest
 from pytest_retrieval.agents.agent import Agent, ToolServer, load_agent
 from pytest_retrieval.agents.observe import invoke, unobserved
 from pytest_retrieval.errors import UsageError
-from tests.agents.support import PLAIN, executable, is_alive, wait_until_gone
+from tests.agents.support import PLAIN, executable
+from tests.processes import is_alive, wait_until_gone
 
 ENOUGH = 60.0
 REPLY_BOUND, STDOUT_BOUND = 1_048_576, 8_388_608

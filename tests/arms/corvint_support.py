@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -84,19 +83,3 @@ QUESTIONS: Mapping[str, Callable[[CorvintVerb], object]] = {
     "rank": lambda arm: arm.rank(query(changed_file="ring.c")),
     "index": ask_index,
 }
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
-def wait_until_gone(pid: int) -> bool:
-    for _ in range(500):
-        if not is_alive(pid):
-            return True
-        time.sleep(0.02)
-    return False

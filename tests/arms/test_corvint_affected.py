@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from pytest_retrieval.arms.corvint_affected import dirtied
 from pytest_retrieval.errors import ArmError
 from pytest_retrieval.snapshots.base import Snapshot
-from tests.arms.corvint_support import RING, is_alive, paths, query, ready, wait_until_gone
+from tests.arms.corvint_support import RING, paths, query, ready
 from tests.arms.support import snapshot_of
+from tests.processes import is_alive, wait_until_gone
 
 QUESTION = query(changed_file="ring.c")
 

@@ -22,15 +22,14 @@ from tests.arms.corvint_support import (
     FAKE,
     RING,
     calls,
-    is_alive,
     paths,
     query,
     ready,
     unasked_program,
     verb,
-    wait_until_gone,
 )
 from tests.arms.support import snapshot_of
+from tests.processes import is_alive, wait_until_gone
 
 VERBS = ("corvint", "context", "impact", "affected")
 QUESTION = query("wrap a ring", changed_file="ring.c")

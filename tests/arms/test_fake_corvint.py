@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.arms.corvint_support import FAKE, RING, is_alive
+from tests.arms.corvint_support import FAKE, RING
+from tests.processes import is_alive
 from tests.snapshots.repos import checkout
 
 Said = tuple[int, bytes, bytes]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pytest_retrieval.datasets.patch import Change, changes, edited_files
+from pytest_retrieval.datasets.patch import Change, changes
 
 MODIFIED = """\
 diff --git a/src/ring.c b/src/ring.c
@@ -34,7 +34,7 @@ def test_a_modified_file() -> None:
 
 
 def test_carriage_returns_at_the_ends_of_all_lines() -> None:
-    assert edited_files(MODIFIED.replace("\n", "\r\n")) == ("src/ring.c",)
+    assert list(changes(MODIFIED.replace("\n", "\r\n"))) == [Change("src/ring.c", "src/ring.c")]
 
 
 def test_created_deleted_renamed_copied_and_binary_files() -> None:
@@ -86,7 +86,6 @@ index 0000000..e69de29
         ("run.sh", "run.sh"),
         (None, "empty"),
     ]
-    assert edited_files(patch) == ("old.c", "from name.c", "logo.png", "run.sh")
 
 
 def test_lines_of_a_hunk_are_no_heads() -> None:
@@ -155,7 +154,7 @@ def test_an_empty_line_of_context_may_have_lost_its_blank() -> None:
 
 def test_a_hunk_with_wrong_counts_ends_at_the_next_file() -> None:
     patch = MODIFIED.replace("-1,3 +1,3", "-1,9 +1,9") + MODIFIED.replace("ring", "bell")
-    assert edited_files(patch) == ("src/ring.c", "src/bell.c")
+    assert [change.before for change in changes(patch)] == ["src/ring.c", "src/bell.c"]
 
 
 def test_quoted_names() -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.plugin.survival_support import Finished, listing, processes_with, wait_until
+from tests.plugin.survival_support import Finished, listing
+from tests.processes import processes_with, wait_until
 
 ROOT = Path(__file__).parents[2]
 FAKE = ROOT / "testdata" / "fake_corvint.py"

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.processes import name_of, processes_with, wait_until
 
 ROOT = Path(__file__).parents[2]
 OLDER_REPORT = '{"details":[],"profile":"pytest-retrieval/1"}\n'  # enough to be replaced
@@ -368,31 +369,3 @@ def listing(folder: Path) -> list[str]:
     walked = os.walk(folder)  # it may be removed meanwhile
     found = (Path(place, name) for place, folders, files in walked for name in (*folders, *files))
     return sorted(path.relative_to(folder).as_posix() for path in found)
-
-
-def processes_with(variable: str) -> list[int]:
-    """The live processes that inherited ``NAME=VALUE``."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
-            inherited = variable.encode() in (place / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if inherited and state not in "ZX":
-            found.append(int(place.name))
-    return found
-
-
-def name_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.01)

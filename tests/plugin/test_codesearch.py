@@ -13,7 +13,7 @@ import pytest
 
 from pytest_retrieval.report.identity import strip_times
 from tests.plugin.support import Bench
-from tests.programs.test_process import wait_until_gone
+from tests.processes import wait_until_gone
 
 pytest_plugins = ["pytester"]
 

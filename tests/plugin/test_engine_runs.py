@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.plugin.support import CORE, ECHO, FFT, HULL, LEAK, SAIL, SVD, Bench
-from tests.programs.test_process import wait_until_gone
+from tests.processes import wait_until_gone
 
 pytest_plugins = ["pytester"]
 

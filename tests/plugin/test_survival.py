@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.survival_support import OLDER_REPORT, Project, wait_until
+from tests.plugin.survival_support import OLDER_REPORT, Project
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.support import executable, wait_until_gone
+from tests.agents.support import executable
 from tests.plugin.support import BOAT, CLICK, COMMITS, ROOT, TREES, Bench
-from tests.plugin.survival_support import wait_until
+from tests.processes import wait_until, wait_until_gone
 
 pytest_plugins = ["pytester"]
 

@@ -15,8 +15,10 @@ import pytest
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.identity import strip_times
 from pytest_retrieval.report.journal import read_journal
-from tests.plugin.survival_support import ROOT, Finished, Project, Session, wait_until
-from tests.plugin.trial_support import GOOD, SUITE, Q, tasks
+from tests.plugin.survival_support import ROOT, Finished, Project, Session
+from tests.plugin.trial_support import GOOD, SUITE, tasks
+from tests.processes import wait_until
+from tests.trial.quota import FILES
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
@@ -48,7 +50,7 @@ class TrialProject(Project):
         self.sessions: list[Session] = []
         for made in (self.root, self.temporary, self.report.parent, self.marks):
             made.mkdir()
-        for name, text in Q.items():
+        for name, text in FILES.items():
             place = folder / "Q" / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text)

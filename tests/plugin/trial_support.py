@@ -12,17 +12,8 @@ import pytest
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.identity import strip_times
 from tests.plugin.support import ROOT, Bench
+from tests.trial.quota import FILES
 
-Q = {
-    "lib/quota.py": "def parse_quota(text):\n    return int(text)\n",
-    "lib/render.py": "def render(page):\n    return page\n",
-    "tests/test_quota.py": (
-        "from lib.quota import parse_quota\n\n"
-        "def test_parse_quota_blank():\n    assert parse_quota('0') == 0\n"
-    ),
-    "NOTES.md": "quota notes\n",
-    "blob.dat": "quota\0parse blank",
-}
 Q1: dict[str, Any] = {
     "id": "q1",
     "kind": "retrieval",
@@ -47,7 +38,7 @@ class Trial:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.path = bench.path
-        for name, text in Q.items():
+        for name, text in FILES.items():
             bench.write(f"Q/{name}", text)
         bench.write("test_suite.py", SUITE)
         bench.write("pytest.ini", "[pytest]\nnorecursedirs = Q\n")

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_retrieval.programs.dialogue import Dialogue
 from pytest_retrieval.programs.process import ProgramError, allowed_environment, run
-from tests.programs.test_process import is_alive, wait_until_gone
+from tests.processes import is_alive, wait_until_gone
 
 LIMIT = 1 << 20
 

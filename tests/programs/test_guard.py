@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.processes import is_alive, wait_until
 
 ROOT = Path(__file__).parents[2]
 GUARD = ROOT / "pytest_retrieval" / "programs" / "guard.py"
@@ -27,24 +28,13 @@ guard.started = started
 PROGRAM = 'sleep 300 & echo $$ $! > "$0.part"; mv "$0.part" "$0"; wait'
 
 
+def ended(pids: list[int]) -> bool:
+    return not any(map(is_alive, pids))
+
+
 def start(script: str, *words: object) -> subprocess.Popen[bytes]:
     argv = [sys.executable, "-c", script, *map(str, words)]
     return subprocess.Popen(argv, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
 
 
 def is_guarded(pids: Path, told: Path) -> bool:
@@ -75,12 +65,15 @@ run(["true"], timeout=60)
 run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 """
     with start(script, pids, told) as process:
-        until(lambda: is_guarded(pids, told))
+        wait_until(lambda: is_guarded(pids, told), "the program")
         (guard,) = guards_of(process.pid)
         os.kill(guard, signal.SIGTERM)
         assert all(map(is_alive, [guard, *map(int, pids.read_text().split())]))
         process.kill()
-    until(lambda: not any(map(is_alive, [guard, *map(int, pids.read_text().split())])))
+    wait_until(
+        lambda: ended([guard, *map(int, pids.read_text().split())]),
+        "the end of the program and its guard",
+    )
 
 
 def test_a_fork_that_lives_on_does_not_keep_the_programs_alive(tmp_path: Path) -> None:
@@ -95,9 +88,12 @@ if os.fork() == 0:
 run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
 """
     with start(script, pids, told, fork) as process:
-        until(lambda: is_guarded(pids, told) and fork.exists() and fork.read_text() != "")
+        wait_until(
+            lambda: is_guarded(pids, told) and fork.exists() and fork.read_text() != "",
+            "the program under guard, and its fork",
+        )
         process.kill()
-    until(lambda: not any(map(is_alive, map(int, pids.read_text().split()))))
+    wait_until(lambda: ended([*map(int, pids.read_text().split())]), "the end of the program")
     os.kill(int(fork.read_text()), signal.SIGKILL)
 
 
@@ -113,7 +109,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
         with start(script, bystander.pid) as process:
             process.wait()
-        until(lambda: not guards_of(process.pid))
+        wait_until(lambda: not guards_of(process.pid), "the end of the guard")
         assert is_alive(bystander.pid)
         bystander.kill()
 
@@ -134,8 +130,8 @@ input()
         assert guards_of(process.pid) == []
         process.stdin.write(b"\n")
         process.stdin.flush()
-        until(lambda: len(guards_of(process.pid)) == 1)
+        wait_until(lambda: len(guards_of(process.pid)) == 1, "the guard")
         process.stdin.write(b"\n")
         process.stdin.close()
         assert process.wait() == 0
-    until(lambda: guards_of(process.pid) == [])
+    wait_until(lambda: guards_of(process.pid) == [], "the end of the guard")

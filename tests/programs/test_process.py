@@ -12,22 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_retrieval.programs.process import ProgramError, allowed_environment, run, stream
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
-def wait_until_gone(pid: int) -> bool:
-    for _ in range(200):
-        if not is_alive(pid):
-            return True
-        time.sleep(0.02)
-    return False
+from tests.processes import is_alive, wait_until_gone
 
 
 def test_output_diagnostics_and_exit_code_are_kept_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from dataclasses import replace
 from importlib import metadata
@@ -12,7 +13,7 @@ import pytest
 from pytest_retrieval.datasets.corpora import CodeCorpus
 from pytest_retrieval.datasets.searchset import SearchQuery
 from pytest_retrieval.model import Gold
-from pytest_retrieval.snapshots.pinned import check_corpus, distribution_digest, line_count
+from pytest_retrieval.snapshots.pinned import check_corpus, line_count
 from pytest_retrieval.snapshots.setup import set_up
 
 FILES = {"src/ten.c": "x\n" * 9 + "x", "src/empty.c": "", "tests/t.c": "t\n"}
@@ -24,6 +25,10 @@ def git(folder: Path, *arguments: str) -> str:
         ["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, text=True
     )
     return done.stdout.strip()
+
+
+def digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 @pytest.fixture
@@ -123,11 +128,15 @@ def test_a_symbol_that_the_lines_do_not_hold_is_told(upstream: Path) -> None:
 
 def test_a_distribution_is_pinned_by_version_and_texts(tmp_path: Path) -> None:
     version = metadata.version("iniconfig")
+    texts = [path for path in metadata.files("iniconfig") or () if path.parts[0] == "iniconfig"]
+    sources = sorted((path for path in texts if path.suffix in (".py", ".typed")), key=str)
+    # Of each file its path, a NUL, the digest of its content, a line feed (DECISIONS 39).
+    lines = b"".join(b"%b\0%b\n" % (str(path).encode(), digest(path.read_binary())) for path in sources)
     pinned = CodeCorpus(
         name="ini",
         repo="",
         rev=version,
-        commit=distribution_digest("iniconfig", ())[:40],
+        commit=hashlib.sha256(lines).hexdigest()[:40],
         lang="python",
         path="dist:iniconfig",
         queries=tmp_path,

@@ -1,3 +1,5 @@
+"""Stems of file names (case 38 of trial.md), and texts cut short."""
+
 from __future__ import annotations
 
 import pytest

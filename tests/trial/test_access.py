@@ -19,7 +19,7 @@ from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.model import Capabilities, Query
 from pytest_retrieval.trial.prepare import prepare, restore
 from pytest_retrieval.trial.run_task import run_task
-from tests.agents.support import wait_until_gone
+from tests.processes import wait_until_gone
 from tests.trial.quota import SOURCE, Quota, runs
 
 HERE = "pwd; ls -A | wc -l"

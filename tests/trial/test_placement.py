@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_retrieval.text.stems import hard_stem, stem
 from pytest_retrieval.trial.placement import Context
 from pytest_retrieval.trial.scoring import f1
 from tests.trial.support import claim, fenced, scored
@@ -97,24 +96,6 @@ def test_case_37_repaired_a_claim_is_a_kind_and_a_value() -> None:
     found = scored(reply, "", gold=gold)["metrics"]
     # As found 0: the false claim hid the true one of its path (section 25-21). Now 1 of 2, and 1 of 2 gold.
     assert (found["success"], found["f1"]) == (1, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("path", "expected", "hard"),
-    [
-        ("a/Cache.go", "cache", "cache"),
-        ("cache_test.go", "cache", "cache"),
-        ("test_cache.py", "cache", "cache"),
-        ("x/cache.spec.ts", "cache", "cache"),
-        ("cache_spec.rb", "cache", "cache"),
-        ("Sources/PlayerTests.swift", "playertests", "player"),
-        ("tests.py", "tests", ""),
-        ("a.test.test.js", "a.test", "a.test"),
-        (".env", "", ""),
-    ],
-)
-def test_case_38_stems(path: str, expected: str, hard: str) -> None:
-    assert (stem(path), hard_stem(path)) == (expected, hard)
 
 
 @pytest.mark.parametrize(

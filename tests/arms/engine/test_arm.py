@@ -27,7 +27,7 @@ from tests.arms.engine.support import (
     spans,
 )
 from tests.engines.support import description, document, write
-from tests.programs.test_process import wait_until_gone
+from tests.processes import wait_until_gone
 
 ECHO_WORDS = 'import json, sys; print(json.dumps({"p": json.dumps(sys.argv[1:])}))'
 

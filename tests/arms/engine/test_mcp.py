@@ -19,7 +19,7 @@ from pytest_retrieval.errors import ArmError, UsageError
 from tests.arms.engine.mcp_support import SERVER, answers, keys, server, web
 from tests.arms.engine.support import ask, engine, home, paths, printed, snapshot, spans
 from tests.engines.support import description, document, write
-from tests.programs.test_process import is_alive, wait_until_gone
+from tests.processes import is_alive, wait_until_gone
 
 pytest.importorskip("mcp", reason="the mode mcp needs its SDK")
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_retrieval.arms.engine.arm import EngineArm
 from pytest_retrieval.errors import ArmError
 from tests.arms.engine.support import JSON, ask, engine, home, paths, printed, python
-from tests.programs.test_process import is_alive, wait_until_gone
+from tests.processes import is_alive, wait_until_gone
 
 SERVE = """
 import json, os, sys, time
