@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections import Counter
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pytest_retrieval.errors import SnapshotError
 from pytest_retrieval.snapshots.base import Tree
@@ -30,7 +31,7 @@ def _identity(name: str, found: metadata.Distribution) -> Identity:
     """Name, version and RECORD, with size and time of every recorded file: one edited by hand is noticed."""
     root = Path(str(found.locate_file("")))
     whole = hashlib.sha256((found.read_text("RECORD") or "").encode("utf-8", "surrogateescape"))
-    for path in sorted({str(entry) for entry in found.files or ()}):
+    for path in _recorded(found):
         try:
             about = (root / path).lstat()
             whole.update(f"{about.st_size} {about.st_mtime_ns} {about.st_ino}\n".encode())
@@ -43,7 +44,7 @@ def _read(name: str, found: metadata.Distribution) -> Tree:
     root = Path(str(found.locate_file("")))
     dropped: Counter[str] = Counter()
     files = []
-    for path in sorted({str(entry) for entry in found.files or ()}):
+    for path in _recorded(found):
         reason = _left_out(root, path)
         if reason is not None:
             dropped[reason] += 1
@@ -82,6 +83,12 @@ def _refuse_unrecorded(name: str, found: metadata.Distribution) -> None:
     origin = json.loads(found.read_text("direct_url.json") or "{}")
     if origin.get("dir_info", {}).get("editable"):
         raise SnapshotError(f"dist:{name}: an editable install cannot serve; give its folder as the source")
+
+
+def _recorded(found: metadata.Distribution) -> list[str]:
+    """The paths of the RECORD, sorted; from Python 3.12 on ``files`` is silent about those that are gone."""
+    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
+    return sorted({str(PurePosixPath(row[0])) for row in rows if row})
 
 
 def _left_out(root: Path, path: str) -> str | None:
