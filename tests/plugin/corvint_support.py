@@ -106,7 +106,6 @@ class Ring:
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.python),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTEST_ADDOPTS": "",
             "TMPDIR": str(self.temporary),

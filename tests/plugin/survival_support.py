@@ -246,7 +246,6 @@ class Project:
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTEST_ADDOPTS": "",
             "TMPDIR": str(self.temporary),
