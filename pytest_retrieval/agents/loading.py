@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from pytest_retrieval.agents.description import (
     EVENTS,
@@ -45,8 +43,6 @@ _ATTEMPTS = range(1, 101)
 _VARIABLE = re.compile(r"[^=\0]+")
 _SCRIPT = "; an executable is named script:PATH"  # said of what is no JSON at all
 _PROMPT = frozenset({"Prompt", "PromptFile"})
-
-T = TypeVar("T")
 
 
 def shipped_names() -> list[str]:
@@ -157,12 +153,12 @@ def _retry(top: Fields, notes: Notes) -> Retry | None:
     fields = top.child("retry", _RETRY_KEYS)
     if fields is None:
         return None
-    pattern = _checked(notes, fields.place("pattern"), _compiled, fields.text("pattern"))
+    pattern = notes.checked(fields.place("pattern"), _compiled, fields.text("pattern"))
     attempts = fields.whole("attempts", 5)
     if attempts not in _ATTEMPTS:
         fields.fault("attempts", f"must be 1 to {_ATTEMPTS[-1]}, not {attempts}")
     delay, longest = (
-        _checked(notes, fields.place(name), parse_duration, fields.text(name) or default)
+        notes.checked(fields.place(name), parse_duration, fields.text(name) or default)
         for name, default in (("delay", "15s"), ("longest", "5m"))
     )
     if pattern is None or delay is None or longest is None:
@@ -213,15 +209,7 @@ def _check_whole(description: AgentDescription, notes: Notes) -> None:
 
 
 def _template(notes: Notes, place: str, text: str, known: tuple[str, ...]) -> Template | None:
-    template = _checked(notes, place, lambda word: parse_template(word, FIELDS), text)
+    template = notes.checked(place, lambda word: parse_template(word, FIELDS), text)
     for name in sorted(frozenset() if template is None else template.fields - set(known)):
         notes.fault(place, f"{{{{.{name}}}}} is not known here: there is no invocation yet")
     return template
-
-
-def _checked(notes: Notes, place: str, make: Callable[[str], T], text: str) -> T | None:
-    try:
-        return make(text)
-    except ValueError as error:
-        notes.fault(place, str(error))
-        return None

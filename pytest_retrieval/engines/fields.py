@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_retrieval.errors import closest
+
+Made = TypeVar("Made")
 
 _KINDS = {
     str: "a text",
@@ -30,6 +32,14 @@ class Notes:
     def fault(self, place: str, text: str) -> None:
         """Note that what stands at ``place`` cannot be taken."""
         self.faults.append(f"{place}: {text}")
+
+    def checked(self, place: str, make: Callable[[str], Made], text: str) -> Made | None:
+        """What ``make`` makes of ``text``; None where it raises ValueError, which is a fault at ``place``."""
+        try:
+            return make(text)
+        except ValueError as error:
+            self.fault(place, str(error))
+            return None
 
 
 class Fields:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 from pytest_retrieval.engines.description import FORMATS, JSON, PERSISTENT, REGEX, Command, Parse
 from pytest_retrieval.engines.durations import parse_duration
@@ -17,8 +15,6 @@ from pytest_retrieval.errors import closest
 _COMMAND_KEYS = ("command", "dir", "timeout", "stdin", "ok_exit")
 _INDEX_KEYS = (*_COMMAND_KEYS, "chunks")
 _PARSE_KEYS = ("format", "results", "path", "start", "end", "text", "score", "regex", "empty")
-
-T = TypeVar("T")
 
 
 def read_command(
@@ -101,7 +97,7 @@ def one_of(fields: Fields, name: str, known: tuple[str, ...]) -> str | None:
 
 def read_template(notes: Notes, place: str, text: str, known: tuple[str, ...]) -> Template | None:
     """The template at ``place``, which may name the ``known`` fields; None where it has faults."""
-    template = _checked(notes, place, parse_template, text)
+    template = notes.checked(place, parse_template, text)
     if template is None:
         return None
     early = [name for name in (*OF_QUERY, *OF_SERVER) if name in template.fields - set(known)]
@@ -115,7 +111,7 @@ def read_template(notes: Notes, place: str, text: str, known: tuple[str, ...]) -
 def read_pattern(fields: Fields, name: str, notes: Notes) -> re.Pattern[str] | None:
     """The regular expression at ``name``; None where there is none, or it has faults."""
     text = fields.text(name)
-    return _checked(notes, fields.place(name), compile_plain, text) if text else None
+    return notes.checked(fields.place(name), compile_plain, text) if text else None
 
 
 def _regex(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
@@ -128,12 +124,12 @@ def _regex(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
         notes.warnings.append(
             f"{fields.place('regex')}: {beyond} is read here, but not by RE2 in the original"
         )
-    return _checked(notes, fields.place("regex"), compile_expression, text)
+    return notes.checked(fields.place("regex"), compile_expression, text)
 
 
 def _chunks(fields: Fields, notes: Notes) -> re.Pattern[str] | None:
     text = fields.text("chunks")
-    return _checked(notes, fields.place("chunks"), compile_count, text) if text else None
+    return notes.checked(fields.place("chunks"), compile_count, text) if text else None
 
 
 def read_timeout(fields: Fields, default: float, name: str = "timeout") -> float:
@@ -148,11 +144,3 @@ def read_timeout(fields: Fields, default: float, name: str = "timeout") -> float
     except ValueError as error:
         fields.fault(name, str(error))
         return default
-
-
-def _checked(notes: Notes, place: str, make: Callable[[str], T], text: str) -> T | None:
-    try:
-        return make(text)
-    except ValueError as error:
-        notes.fault(place, str(error))
-        return None
