@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Any, NamedTuple
 
-from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.measures.names import CUT, recall_cuts
+from pytest_retrieval.report import footnotes
 from pytest_retrieval.report.paired_table import paired_lines
-from pytest_retrieval.report.pieces import Line, Piece, printable
+from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.summaries import BUILD
 
 NOT_MEASURED = "-"
@@ -64,9 +63,9 @@ def render(report: Mapping[str, Any], width: int, path: str | None = None) -> li
         *_table(report, width),
         (),
         *([*paired, ()] if paired else []),
-        *_notes(report, width),
-        *_verdicts(report),
-        *_place(path),
+        *footnotes.wrapped(_notes(report), width),
+        *footnotes.verdicts(report["gates"]),
+        *footnotes.place(path),
     ]
 
 
@@ -214,12 +213,10 @@ def _time(row: Row, quantile: str) -> Cell:
     return Cell(f"{milliseconds / 1_000:.1f}s")
 
 
-def _notes(report: Mapping[str, Any], width: int) -> Iterator[Line]:
-    notes = (_samples, _skipped, _gold, _errors, _lost)
-    for note in notes:
-        for text, role in note(report):
-            for part in wrap(printable(text), max(width, 20), subsequent_indent="  "):
-                yield (Piece(part, role),)
+def _notes(report: Mapping[str, Any]) -> Iterator[Piece]:
+    for note in (_samples, _skipped, _gold, _errors):
+        yield from note(report)
+    yield from footnotes.lost(report["selection"], _SHOWN)
 
 
 def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
@@ -233,7 +230,8 @@ def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
 
 def _skipped(report: Mapping[str, Any]) -> Iterator[Piece]:
     if report["skipped"]:
-        yield Piece(f"skipped: {sum(report['skipped'].values())} ({_counts(report['skipped'])})")
+        reasons = footnotes.counted(report["skipped"], _SHOWN)
+        yield Piece(f"skipped: {sum(report['skipped'].values())} ({reasons})")
 
 
 def _gold(report: Mapping[str, Any]) -> Iterator[Piece]:
@@ -252,45 +250,10 @@ def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:
         group = arm["groups"]["all"]
         if group["errors"]:
             refused = f", {group['refused']} of them refusals" if group["refused"] else ""
-            said = f"{group['errors']}{refused} ({_counts(group['error_reasons'])})"
+            said = f"{group['errors']}{refused} ({footnotes.counted(group['error_reasons'], _SHOWN)})"
             same.setdefault(said, []).append(label)
     for said, labels in same.items():
         yield Piece(f"errors: {', '.join(labels)}: {said}", "bad")
-
-
-def _lost(report: Mapping[str, Any]) -> Iterator[Piece]:
-    selection = report["selection"]
-    count = max(len(selection["lost"]), selection["chosen"] - selection["judged"])
-    if count:
-        named = [f"{item['id']} ({item['why']})" for item in selection["lost"][:_SHOWN]]
-        more = ["..."] if named and count > len(named) else []
-        names = ": " + ", ".join(named + more) if named else ""
-        yield Piece(f"lost: {count} of {selection['chosen']}{names}", "bad")
-
-
-def _verdicts(report: Mapping[str, Any]) -> Iterator[Line]:
-
-    roles = {"passed": "good", "failed": "bad", "undecidable": "bad"}
-    for record in report["gates"]:
-        status, _, rest = verdict_line(record).partition(" ")
-        yield (
-            Piece("gate "),
-            Piece(status, roles.get(record["status"], "bold")),
-            Piece(f" {printable(rest)}"),
-        )
-        yield from ((Piece(f"  {printable(line)}"),) for line in further_lines(record))
-
-
-def _place(path: str | None) -> Iterator[Line]:
-    if path is not None:
-        yield (Piece(f"report: {printable(path)}"),)
-
-
-def _counts(reasons: Mapping[str, int]) -> str:
-    """The most frequent reasons with their counts."""
-    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{reason}: {count}" for reason, count in ordered[:_SHOWN]]
-    return "; ".join([*named, "..."] if len(ordered) > _SHOWN else named)
 
 
 def _shortened(label: str, width: int) -> str:

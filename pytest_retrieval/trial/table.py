@@ -7,13 +7,12 @@ line with a figure; what nobody observed is a dash or a word, never a zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from textwrap import wrap
 from typing import Any, NamedTuple
 
-from pytest_retrieval.gates.lines import further_lines, verdict_line
 from pytest_retrieval.model import NOT_OBSERVED
+from pytest_retrieval.report import footnotes
 from pytest_retrieval.report.canonical import number_text
-from pytest_retrieval.report.pieces import Line, Piece, printable
+from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.table import NOT_MEASURED, Cell
 from pytest_retrieval.trial.pairs import MEMORISATION
 
@@ -23,7 +22,6 @@ _LABEL_FLOOR = 6
 _ROOMY = 100  # characters from which intervals are written in full
 _SHOWN = 5  # tasks and reasons that are named
 _COMPARED = ("success", "confidently_wrong_tasks")
-_ROLES = {"passed": "good", "failed": "bad", "undecidable": "bad"}
 
 Summary = Mapping[str, Any]
 
@@ -40,7 +38,13 @@ def render(report: Mapping[str, Any], width: int, path: str | None = None) -> li
     ``path`` is where the report was written. Verdicts and the path are one line each, however long.
     """
     mark = PILOT if report["pilot"] else ""
-    return [*_table(report, width, mark), (), *_notes(report, width, mark), *_end(report, path, mark)]
+    return [
+        *_table(report, width, mark),
+        (),
+        *footnotes.wrapped(_notes(report, mark), width),
+        *footnotes.verdicts(report["gates"], mark),
+        *footnotes.place(path),
+    ]
 
 
 def _table(report: Mapping[str, Any], width: int, mark: str) -> Iterator[Line]:
@@ -135,15 +139,14 @@ def _count(name: str, *, bad: bool = False) -> Callable[[Summary], Cell]:
     return cell
 
 
-def _notes(report: Mapping[str, Any], width: int, mark: str) -> Iterator[Line]:
+def _notes(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
     notes = (
         *(_population, _memorised, _pairs, _controls, _contexts, _errors),
-        *(_unstable, _tokens, _money, _lost),
+        *(_unstable, _tokens, _money),
     )
     for note in notes:
-        for text, role in note(report, mark):
-            for part in wrap(printable(text), max(width, 20), subsequent_indent="  "):
-                yield (Piece(part, role),)
+        yield from note(report, mark)
+    yield from footnotes.lost(report["selection"], _SHOWN)
 
 
 def _population(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
@@ -212,10 +215,7 @@ def _errors(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
 
 def _counted(reasons: Mapping[str, int]) -> str:
     """How many there are, the most frequent ones by name."""
-    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    named = [f"{reason}: {count}" for reason, count in ordered[:_SHOWN]]
-    more = ["..."] if len(ordered) > _SHOWN else []
-    return f"{sum(reasons.values())} ({'; '.join(named + more)})"
+    return f"{sum(reasons.values())} ({footnotes.counted(reasons, _SHOWN)})"
 
 
 def _unstable(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
@@ -254,23 +254,3 @@ def _money(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
                 f" {number_text(found['money_per_task'])} per {attempt}{each}"
                 f" (in {seen['records']} of {seen['of']} invocations)"
             )
-
-
-def _lost(report: Mapping[str, Any], mark: str) -> Iterator[Piece]:
-    selection = report["selection"]
-    count = max(len(selection["lost"]), selection["chosen"] - selection["judged"])
-    if count:
-        named = [f"{item['id']} ({item['why']})" for item in selection["lost"][:_SHOWN]]
-        more = ["..."] if named and count > len(named) else []
-        names = ": " + ", ".join(named + more) if named else ""
-        yield Piece(f"lost: {count} of {selection['chosen']}{names}", "bad")
-
-
-def _end(report: Mapping[str, Any], path: str | None, mark: str) -> Iterator[Line]:
-    for record in report["gates"]:
-        status, _, rest = verdict_line(record).partition(" ")
-        role = _ROLES.get(record["status"], "bold")
-        yield Piece(f"{mark}gate "), Piece(status, role), Piece(f" {printable(rest)}")
-        yield from ((Piece(f"  {printable(line)}"),) for line in further_lines(record))
-    if path is not None:
-        yield (Piece(f"report: {printable(path)}"),)
