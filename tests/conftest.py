@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,8 +17,14 @@ CACHE = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep every test, and every run that a test starts, away from the user's own store."""
+    """Keep every test, and every run that a test starts, away from the user's own store.
+
+    Where Python is told to keep no byte code, each of the hundreds of processes would compile all that it
+    imports: they keep it in a folder of this run.
+    """
     config.stash[CACHE] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="retrieval-cache-")
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(config.stash[CACHE], "bytecode"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
