@@ -13,6 +13,7 @@ from typing import Any
 from pytest_retrieval.arms.observed import COLD_FIRST, HIT_FIRST
 from pytest_retrieval.costs import INDEX_STATES
 from pytest_retrieval.errors import ReportError
+from pytest_retrieval.measures.names import IN_TOKENS
 from pytest_retrieval.report import corvint
 from pytest_retrieval.report.arm_order import arranged, guessed
 from pytest_retrieval.report.canonical import PROFILE
@@ -45,8 +46,14 @@ _asked = matching(r"[a-z][a-z0-9_]*@(k|[1-9][0-9]?)", "a measure such as ndcg@10
 _digest = matching(r"[0-9a-f]{64}", "a SHA-256 in lower-case hex")
 _label = matching(r"[A-Za-z0-9_.+:-]+", "the label of an arm (letters, digits and _.+:-)")
 _paths = list_of(text, distinct=True)
-_measures = map_of(measure)
+_shares, _prices = map_of(measure), record({}, dict.fromkeys(IN_TOKENS, number))
 _line = whole(1, 1 << 53)
+
+
+def _measures(value: Any) -> None:
+    """Measures by name: rates and counts, and prices in tokens, which have no bound."""
+    _prices(value)
+    _shares({name: item for name, item in value.items() if name not in IN_TOKENS})
 
 
 def _span(value: Any) -> None:

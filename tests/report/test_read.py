@@ -49,6 +49,16 @@ def test_the_layout_and_the_order_of_keys_do_not_matter(tmp_path: Path) -> None:
     assert list(read_report(path).details()) == report["details"]
 
 
+def test_prices_in_tokens_have_no_bound(tmp_path: Path) -> None:
+    report = whole(made_up_run([0], of=1))
+    prices = {"tokens@10": 4_871, "wide2_tokens@10": 9_000, "wide3_tokens@10": 13_000.5}
+    report["details"][0]["metrics"]["grep"] |= prices
+    metrics = next(read_report(dumped(tmp_path / "r.json", report)).details())["metrics"]["grep"]
+    assert prices.items() <= metrics.items()
+    report["details"][0]["metrics"]["grep"]["tokens@10"] = -1
+    assert 'metrics.grep["tokens@10"]' in fault_of(dumped(tmp_path / "r.json", report))
+
+
 def test_a_field_that_is_not_known_yet_is_carried(tmp_path: Path) -> None:
     report = whole(made_up_run([0], of=1))
     report["details"][0]["arms"]["grep"]["novelty"] = [1]
