@@ -31,7 +31,7 @@ def test_the_summary_is_appended(bench: Bench, summary: Path, how: tuple[str, ..
     summary.write_text("of another tool\n", encoding="utf-8")
     bench.run(*MAIN, FAILING, *how)
     text = summary.read_text(encoding="utf-8")
-    assert text.startswith("of another tool\n### Retrieval: 7 samples, 1 arms, 1 of 1 gates failed\n")
+    assert text.startswith("of another tool\n### Retrieval: 7 samples, 1 arm, 1 of 1 gates failed\n")
     assert "<code>alphabet: mrr&#64;k" in text
     assert text.count("### Retrieval") == 1
 

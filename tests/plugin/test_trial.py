@@ -446,7 +446,7 @@ def test_a_jobs_page_shows_the_table_and_who_was_certain_and_wrong(
     trial.agent(GOOD.replace("test_quota", "no"))
     assert trial.run("--arms=none", "--gate=none: success >= 0.5").ret == 1
     lines = (trial.path / "summary.md").read_text().splitlines()
-    assert lines[0] == "### Trial: 1 tasks, 1 arms, 1 of 1 gates failed"
+    assert lines[0] == "### Trial: 1 task, 1 arm, 1 of 1 gates failed"
     assert "| <code>q1</code> | <code>acme/quota</code> | certain and wrong |" in lines
 
 

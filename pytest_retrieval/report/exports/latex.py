@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_retrieval.errors import UsageError, closest
-from pytest_retrieval.measures.names import CUT, recall_cuts
+from pytest_retrieval.measures.names import CUT
+from pytest_retrieval.report.exports.markdown import measures_shown
+from pytest_retrieval.report.html.figures import measure_name
 
 _NOT_MEASURED = "--"
 _SPECIAL = {
@@ -29,7 +31,7 @@ def table(head: Mapping[str, Any], group: str = "all") -> Iterator[str]:
         raise UsageError(
             f"no group {group!r} in the report{closest(group, known)} (known: {', '.join(known)})"
         )
-    names = [*(f"recall@{cut}" for cut in recall_cuts(head["limit"])), "mrr@k", *head.get("measures", ())]
+    names = measures_shown(head)
     rows = {label: found for label, found in arms.items() if found}
     yield "% needs \\usepackage{booktabs}"
     yield f"\\begin{{tabular}}{{l{'r' * (len(names) + 2)}l}}"
@@ -55,6 +57,8 @@ def escaped(text: str) -> str:
 
 
 def _title(name: str) -> str:
+    if name.startswith("chunk_"):
+        return escaped(measure_name(name, 0))
     short = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG", "p": "P", "ap": "MAP"}
     family, _, cut = name.partition("@")
     shown = short.get(family, family)
@@ -64,7 +68,7 @@ def _title(name: str) -> str:
 def _best(values: Sequence[float | None], name: str) -> float | None:
     """The best of at least two different values of a measure of which more is better."""
     known = {value for value in values if value is not None}
-    return max(known) if len(known) > 1 and name.partition("@")[0] in CUT else None
+    return max(known) if len(known) > 1 and name.removeprefix("chunk_").partition("@")[0] in CUT else None
 
 
 def _figure(value: float | None, best: float | None) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_retrieval.gates.lines import fails, further_lines, verdict_line
 from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.report.html.figures import measure_name, plural
 from pytest_retrieval.report.pieces import printable
 
 MAX_BYTES = (
@@ -24,6 +25,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _LONGEST, _VERDICT = 120, 400  # characters of a text that are shown, and of a verdict
 _SAMPLES = 20  # those that were found last
 _NOT_MEASURED = "-"
+_OF_LINES = ("chunk_recall@5", "chunk_recall@10", "chunk_recall@20", "chunk_mrr@20", "chunk_zero_miss")
 
 
 def summary(
@@ -56,16 +58,29 @@ def _title(head: Mapping[str, Any]) -> Iterator[str]:
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    yield f"### Retrieval: {selection['chosen']}{of} samples, {len(head['arms'])} arms{verdict}"
+    samples = f"{selection['chosen']:,}{of} sample{'' if selection['of'] == 1 else 's'}"
+    yield f"### Retrieval: {samples}, {plural(len(head['arms']), 'arm')}{verdict}"
     if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
         yield ""
         yield f"**{lost} of {selection['chosen']} samples were lost**: gates cannot be decided."
 
 
+def measures_shown(head: Mapping[str, Any]) -> list[str]:
+    """The measures of a table of arms but for ``hit@k``: of a code search those of lines come first."""
+    if head["kind"] == "codesearch":
+        return [*_OF_LINES, "recall@10", *head.get("measures", ())]
+    return [*(f"recall@{cut}" for cut in recall_cuts(head["limit"])), "mrr@k", *head.get("measures", ())]
+
+
+def _heading(name: str, limit: int) -> str:
+    if name in _OF_LINES:
+        return measure_name(name, limit)
+    return name.replace("recall", "R").replace("@k", f"@{limit}")
+
+
 def _arms(head: Mapping[str, Any]) -> Iterator[str]:
-    cuts = [f"recall@{cut}" for cut in recall_cuts(head["limit"])]
-    names = [*cuts, "mrr@k", *head.get("measures", ()), "hit@k"]
-    titles = [name.replace("recall", "R").replace("@k", f"@{head['limit']}") for name in names]
+    names = [*measures_shown(head), "hit@k"]
+    titles = [_heading(name, head["limit"]) for name in names]
     yield row(["arm", "n", *titles, "95 % CI", "abstained", "errors", "p50"])
     yield row(["---", *["---:"] * (len(names) + 5)])
     for label, arm in head["arms"].items():

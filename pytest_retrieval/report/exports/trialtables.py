@@ -11,6 +11,7 @@ from pytest_retrieval.errors import UsageError, closest
 from pytest_retrieval.gates.lines import fails
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.exports import latex, markdown
+from pytest_retrieval.report.html.figures import plural
 
 _RATES = ("success", "confidently_wrong_tasks")  # with their intervals
 _FIGURES = ("abstained", "mean_f1", "gold_in_context")
@@ -68,7 +69,8 @@ def _title(head: Mapping[str, Any]) -> Iterator[str]:
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    yield f"### Trial: {selection['chosen']}{of} tasks, {len(head['arms'])} arms{verdict}"
+    tasks = f"{selection['chosen']:,}{of} task{'' if selection['of'] == 1 else 's'}"
+    yield f"### Trial: {tasks}, {plural(len(head['arms']), 'arm')}{verdict}"
     if head["pilot"]:
         yield from ("", f"**{_PILOT}**")
     if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):

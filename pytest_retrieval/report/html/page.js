@@ -116,8 +116,15 @@
     }
     if (sample.stratum !== "positive")
       return outcome === "hit" ? ["hit", "silent", "rightly silent"] : ["miss", "spoke", "answered where nothing is to be found"];
-    if (outcome === "hit") return ["hit", "#" + answer.rank, "first found at rank " + answer.rank];
-    return answer.abstained ? ["miss", "silent", "named no file"] : ["miss", "miss", `nothing found within ${limit}`];
+    const what = sample.lines ? "right lines" : "gold";
+    if (outcome === "hit") return ["hit", "#" + answer.rank, `${what} first found at rank ${answer.rank}`];
+    return answer.abstained ? ["miss", "silent", "named no file"] : ["miss", "miss", `no ${what} within ${limit}`];
+  }
+
+  // Of a code search, measures of files stand beside those of lines.
+  function measureName(sample, name) {
+    if (!sample.lines) return name;
+    return name.startsWith("chunk_") ? name.replace("chunk_", "line ") : name + " of files";
   }
 
   // ---- the list ---------------------------------------------------------------------------------------------
@@ -407,7 +414,7 @@
         answer.top_score !== undefined ? `top score ${answer.top_score}` : null, answer.state,
         answer.unknown ? `${plural(answer.unknown, "path")} not in the snapshot` : null,
         answer.duplicates ? `${plural(answer.duplicates, "repeated path")}` : null,
-        ...Object.entries(answer.measures).map(([name, value]) => `${name} ${value}`)].filter(Boolean);
+        ...Object.entries(answer.measures).map(([name, value]) => `${measureName(sample, name)} ${value}`)].filter(Boolean);
       box.append(make("p", { class: "note" }, facts.join(" · ")));
       return box;
     }

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from pytest_retrieval.cli import main
 from pytest_retrieval.report.build import Report, build
+from pytest_retrieval.report.exports.latex import table
 from pytest_retrieval.report.exports.markdown import MAX_BYTES, code, preformatted, summary
 from pytest_retrieval.report.regrade import regrade
 from tests.report.runs import made_up_run, written
-from tests.report.samples import answer, detail, header
+from tests.report.samples import answer, detail, header, positive
 
 HOSTILE = "</code><img src=x>| @octocat `x` [a](b)\n# &amp; \u202e"
 
@@ -40,7 +41,7 @@ def test_by_hand() -> None:
         gates=({**gate, "got": 0.75},),
     )
     lines = summary(report.head, report.details()).splitlines()
-    assert lines[0] == "### Retrieval: 2 samples, 1 arms, 1 of 1 gates failed"
+    assert lines[0] == "### Retrieval: 2 samples, 1 arm, 1 of 1 gates failed"
     assert (
         lines[2] == "| arm | n | R@5 | R@10 | R@20 | mrr@20 | hit@20 | 95 % CI | abstained | errors | p50 |"
     )
@@ -50,6 +51,20 @@ def test_by_hand() -> None:
     assert verdict.startswith("- ❌ failed <code>grep: mrr&#64;k &#62;= 0.9: got 0.75")
     assert "| <code>s1</code> | <code>acme/ring</code> | 2 |" in lines
     assert not any("<code>s0</code>" in line for line in lines)  # it was put first
+
+
+def test_of_a_code_search_lines_come_first() -> None:
+    lines_of = {"chunk_recall@10": 0.5, "chunk_mrr@20": 0.25, "chunk_zero_miss": 1.0}
+    found = detail(0, {"grep": (answer(ranked=["a.c"]), {**positive(1.0, 1.0), **lines_of})})
+    head = {**build(header("grep", of=1, chosen=1), [found]).head, "kind": "codesearch"}
+    lines = summary(head).splitlines()
+    assert lines[0] == "### Retrieval: 1 sample, 1 arm"
+    titles = "line R@5 | line R@10 | line R@20 | line MRR | none@20 | R@10 | hit@20"
+    assert lines[2].startswith(f"| arm | n | {titles} | 95 % CI |")
+    assert lines[4].startswith("| <code>grep</code> | 1 | - | 0.500 | - | 0.250 | 1.000 | - | 1.000 |")
+    rows = list(table(head))
+    assert rows[3].startswith(f"arm & $n$ & {titles.replace(' | ', ' & ')} & 95")
+    assert rows[5].startswith("grep & 1 & -- & 0.500 & -- & 0.250 & 1.000 & -- & 1.000 & ")
 
 
 @given(st.text())
