@@ -234,3 +234,17 @@ def test_without_a_script_every_measure_is_shown(browser: Any, tmp_path: Path) -
     assert all(panel.is_visible() for panel in panels.all())
     assert not page.locator(".choice").is_visible()
     page.close()
+
+
+def test_a_code_search_is_about_lines(show: Show) -> None:
+    measures = {"recall@10": 1.0, "mrr@k": 1.0, "chunk_mrr@20": 0.0, "chunk_recall@10": 0.0}
+    searched = {
+        "query": "where", "corpus": "kv", "lang": "c", "difficulty": "easy", "subsystem": "", "tree": ".",
+        "gold": [{"path": "a.c", "start": 10, "end": 20}],
+    }  # fmt: skip
+    found = detail(0, {"grep": (answer(ranked=["a.c"]), positive(1.0, 1.0, **measures))}, codesearch=searched)
+    page = show(build(header("grep", of=1, chosen=1), [found]))
+    page.locator("#list .opener").first.click()
+    panel = page.locator("#list .panel").inner_text()
+    assert "no right lines within 20" in panel
+    assert "recall@10 of files 1" in panel
