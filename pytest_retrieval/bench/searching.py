@@ -15,7 +15,8 @@ from pytest_retrieval.bench.costing import with_named
 from pytest_retrieval.engines.collapse import collapse
 from pytest_retrieval.engines.output import Lines, Result
 from pytest_retrieval.errors import SnapshotError
-from pytest_retrieval.measures.spans import DEPTH, PER_FILE, chunk_ranks, lines_text, tokens_of
+from pytest_retrieval.measures.grading import search_ranks
+from pytest_retrieval.measures.spans import DEPTH, PER_FILE, lines_text, tokens_of
 from pytest_retrieval.model import ArmRow, Capabilities, Gold, Hit, Query, Sample, Slot
 from pytest_retrieval.snapshots.base import Snapshot
 
@@ -66,12 +67,11 @@ def diagnosed(row: ArmRow, arm: object, query: Query, sample: Sample) -> ArmRow:
     """``row`` with what the arm says of the first answer, where it missed all and can say anything."""
     if sample.searched is None or row.slots is None or not isinstance(arm, Diagnoser):
         return row
-    golds = sample.searched.golds
-    if any(chunk_ranks(row.slots[0], golds)):
+    if any(search_ranks(sample.searched, row)):
         return row
     # A diagnosis is a courtesy: one that fails is told, and spoils nothing.
     try:
-        said = " ".join(str(arm.diagnose(query, golds[0])).split())
+        said = " ".join(str(arm.diagnose(query, sample.searched.golds[0])).split())
     except Exception as error:  # noqa: BLE001
         said = f"the diagnosis failed: {type(error).__name__}: {error}"
     return replace(row, nearest=said)

@@ -44,7 +44,7 @@ def _graded_chosen(measure: Chosen, sample: Sample, row: ArmRow, limit: int) -> 
     if row.error is not None:
         return 0.0
     if sample.searched is not None:
-        lines = measure.of_lines(_search_ranks(sample.searched, row), limit)
+        lines = measure.of_lines(search_ranks(sample.searched, row), limit)
         if lines is not None:
             return lines
     return measure.grade(row.ranked, sample.gold, limit)
@@ -78,7 +78,7 @@ def _graded_search(searched: Searched, row: ArmRow) -> dict[str, float]:
     return graded | spans.priced(row.slots) if row.priced else graded
 
 
-def _search_ranks(searched: Searched, row: ArmRow) -> Sequence[int]:
+def search_ranks(searched: Searched, row: ArmRow) -> Sequence[int]:
     """The ranks of the answers of a search among its slots."""
     if row.slots is None:
         return [0] * len(searched.golds)

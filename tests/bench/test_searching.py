@@ -9,9 +9,19 @@ import pytest
 
 from pytest_retrieval.arms.base import Arm
 from pytest_retrieval.bench.costing import cost_of, with_named
-from pytest_retrieval.bench.searching import search
+from pytest_retrieval.bench.searching import diagnosed, search
 from pytest_retrieval.costs import Cost
-from pytest_retrieval.model import ArmRow, Capabilities, Hit, Query, Slot
+from pytest_retrieval.model import (
+    ArmRow,
+    Capabilities,
+    Gold,
+    Hit,
+    Query,
+    Sample,
+    Searched,
+    Slot,
+    distinct,
+)
 from tests.arms.support import snapshot_of
 
 SNAPSHOT = snapshot_of({"a.c": b"alpha\nbeta\ngamma\n", "b.c": b"x" * 10})
@@ -58,6 +68,48 @@ def test_wider_slots_have_more_spans() -> None:
 def test_a_width_that_fails_is_a_fault() -> None:
     row = searched(Asked(failing=(3,)), spans=True, per_file=(1, 3))
     assert row.fault == "asked for 3 spans per file: no"
+
+
+class Knowing(Arm):
+    """Says what it was asked about."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.asked: list[Gold] = []
+        self._fault = fault
+
+    def diagnose(self, query: Query, gold: Gold) -> str:
+        self.asked.append(gold)
+        if self._fault is not None:
+            raise self._fault
+        return f"nothing\nnear {gold.path}"
+
+
+def missed(arm: Arm, *golds: Gold, **capabilities: Any) -> ArmRow:
+    sample = Sample(
+        "s", "codesearch", "corpus/kv", "0" * 40, "q", {}, gold=distinct(gold.path for gold in golds),
+        searched=Searched("kv", "c", "hard", "", golds, "."),
+    )  # fmt: skip
+    return diagnosed(searched(Asked(), **capabilities), arm, Query("q", {}), sample)
+
+
+def test_who_missed_is_asked_about_the_first_answer() -> None:
+    arm = Knowing()
+    first, second = Gold("a.c", 9, 10), Gold("z.c", 1, 2)
+    assert missed(arm, first, second, spans=True).nearest == "nothing near a.c"
+    assert arm.asked == [first]
+    assert missed(Arm(), first, spans=True).nearest is None
+
+
+def test_who_found_an_answer_is_not_asked() -> None:
+    arm = Knowing()
+    assert missed(arm, Gold("z.c"), Gold("a.c", 3, 9), spans=True).nearest is None
+    assert missed(arm, Gold("a.c", 90, 99), spans=False).nearest is None  # graded by files, which it has
+    assert not arm.asked
+
+
+def test_a_diagnosis_that_fails_spoils_nothing() -> None:
+    row = missed(Knowing(RuntimeError("no index")), Gold("z.c"), spans=True)
+    assert (row.nearest, row.error) == ("the diagnosis failed: RuntimeError: no index", None)
 
 
 def test_28_and_29_tokens_are_the_arms_own_or_those_of_the_corpus() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_retrieval.report.codesearch.rowfiles import read_rows
 from pytest_retrieval.report.identity import strip_times
 from tests.plugin.support import Bench
 from tests.processes import wait_until_gone
@@ -206,6 +207,8 @@ def test_the_report_is_the_same_with_any_number_of_workers(search: Search) -> No
         search.bench.run(*RUN, f"--report=r{number}.json", *workers).assert_outcomes(passed=3)
         reports.append(strip_times(search.bench.report(f"r{number}.json")))
     assert reports[0] == reports[1] == reports[2]
+    alone, contended = (read_rows(search.bench.path / name) for name in ("r1.json", "r2.json"))
+    assert [row["ext"].get("contended") for row in (*alone, *contended)] == [None] * 3 + [True] * 3
 
 
 def test_arms_of_two_runs_are_joined_as_one(search: Search) -> None:

@@ -88,7 +88,7 @@ _row = record(
 )
 
 
-def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, *, contended: bool = False) -> list[Path]:
+def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path) -> list[Path]:
     """Write each row to ``folder/ENGINE__CORPUS.json``; what was there under that name is replaced.
 
     Raises:
@@ -100,7 +100,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, *, contended: bo
         raise ReportError(f"{folder}: two rows would have one file name; give the arms other labels")
     folder.mkdir(parents=True, exist_ok=True)
     for path, row in named:
-        whole = _outer({**row, "cost": {_PEAKS[0]: 0, **row["cost"]}}, contended=contended)
+        whole = _outer({**row, "cost": {_PEAKS[0]: 0, **row["cost"]}})
         shown = json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False)
         write_report(path, [shown.encode("utf-8", "surrogatepass")])
     return paths
@@ -169,7 +169,7 @@ def _checked(path: Path, row: Any) -> dict[str, Any]:
     return {**row, **filled, "cost": cost}
 
 
-def _outer(row: Mapping[str, Any], *, contended: bool) -> dict[str, Any]:
+def _outer(row: Mapping[str, Any], *, contended: bool = False) -> dict[str, Any]:
     """A row that stands alone: with what the report says around it."""
     ext = {"harness_version": __version__, **row.get("ext", {})}
     if contended:

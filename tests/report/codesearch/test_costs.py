@@ -50,6 +50,14 @@ def test_builds_of_different_kinds_are_never_mixed(states: list[str], state: str
     assert (row["index_state"], row["index_seconds"], row["cold"]) == (state, seconds, state == "cold")
 
 
+def test_a_slower_build_of_another_kind_does_not_count() -> None:
+    told = [
+        answer(index_state="COLD", index_seconds=2.0),
+        answer(index_state="INCREMENTAL", index_seconds=9.0),
+    ]
+    assert cost_row(told, files=6)["files_per_sec"] == 3
+
+
 def test_the_time_to_prepare_stands_for_an_arm_that_tells_none() -> None:
     row = cost_row([{"cache_state": "NOT_APPLICABLE", "build_ms": 250.0}], files=5)
     assert (row["index_seconds"], row["files_per_sec"]) == (0.25, 20)

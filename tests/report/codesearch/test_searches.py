@@ -95,6 +95,12 @@ def test_18_misses() -> None:
     assert found["misses"][0]["nearest_returned"] == "b:50-60 (+41)"
 
 
+def test_what_the_arm_says_it_holds_stands_on_its_miss() -> None:
+    said = {**ANSWERS[1], "nearest": "b:50-60 of another function"}
+    assert row([ANSWERS[0], said])["misses"][0]["nearest_chunk"] == "b:50-60 of another function"
+    assert "nearest_chunk" not in row(ANSWERS)["misses"][0]
+
+
 def test_18_the_first_file_of_several_is_the_rank_of_a_miss() -> None:
     gold = [{"path": path, "start": 5, "end": 6} for path in ("m", "n", "gone")]
     slots = [("f", [[1, 1]]), ("n", [[1, 1]]), ("g", [[1, 1]]), ("m", [[9, 9]])]
@@ -153,6 +159,21 @@ def test_26_tokens_of_a_query_without_results_are_none() -> None:
     priced = [{"path": "a", "spans": [[1, 1]], "tokens": 25}, {"path": "b", "spans": [[1, 1]], "tokens": 3}]
     found = row([{**ANSWERS[0], "slots": {"0": priced}}, answer([])])
     assert found["wide_tokens"] == {"1": 14.0}
+
+
+def test_26_tokens_are_a_mean_over_the_queries_that_were_answered() -> None:
+    priced = [{"path": "a", "spans": [[1, 1]], "tokens": 28}]
+    error = {"ranked": [], "cache_state": "COLD", "error": "boom"}
+    found = row([error, {**ANSWERS[1], "slots": {"0": priced}}, answer([])])
+    assert found["wide_tokens"] == {"1": 14.0}
+
+
+def test_slots_without_text_make_the_tokens_a_lower_bound() -> None:
+    slots = [{"path": f"f{n}", "spans": [[1, 1]], **({"tokens": 3} if n % 2 else {})} for n in range(12)]
+    answers = [{**ANSWERS[0], "slots": {"0": slots}}, ANSWERS[1]]
+    # Five of the first ten slots, and three of the second answer.
+    assert row(answers)["ext"]["textless_slots"] == 8
+    assert row(answers, {"spans": True})["ext"]["textless_slots"] == 0
 
 
 def test_30_no_tokens_no_key() -> None:
