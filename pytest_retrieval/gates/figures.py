@@ -212,11 +212,11 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
 
 
 def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int, most: int) -> Figure:
-    """An end of the interval of a mean over its unit, which is not believed where all values are equal.
+    """An end of the interval of a mean over its unit, which is not believed where few samples differ.
 
-    An interval without width says nothing of other samples: it may as well reach as far from the mean as
-    ``n`` samples without an event allow (``stats.inferiority``), where one sample reaches ``most``. Under
-    five units there is no verdict.
+    Resamples hold nothing that no sample shows. So the end may as well be as far from the mean as ``n``
+    samples without an event allow (``stats.inferiority``), where one sample reaches ``most``. Under five
+    units there is no verdict.
     """
     unit, units = cluster["unit"], cluster["count"]
     if end not in cluster:
@@ -224,11 +224,14 @@ def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int, most
     if units < ENOUGH:
         few = f"{units} {PLURALS[unit]} are too few for a verdict, which takes {ENOUGH}"
         return Figure(n, cluster[end], None, unit, units, few=few)
-    if cluster["low"] < cluster["high"]:
-        return Figure(n, cluster[end], None, unit, units)
     reach = unseen_share(n)
     other = half_away(mean - most * reach if end == "low" else mean + most * reach)
-    doubt = f"all {n} samples say the same, and may hide others that do not ({reach:.3g} of all)"
+    if cluster["low"] < other < cluster["high"]:
+        return Figure(n, cluster[end], None, unit, units)
+    what = (
+        f"{n} samples may" if cluster["low"] < cluster["high"] else f"all {n} samples say the same, and may"
+    )
+    doubt = f"{what} hide others that differ ({reach:.3g} of all)"
     return Figure(n, cluster[end], None, unit, units, (other,), doubt=doubt)
 
 

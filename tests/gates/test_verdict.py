@@ -246,11 +246,22 @@ def test_equal_differences_of_a_few_are_not_believed() -> None:
     # Five samples that say the same leave room for 52.2 % that do not, 345 for 1.06 %.
     assert found(5, "a - b: hit@k.low > 0.47").status == "passed"
     assert found(5, "a - b: hit@k.low > 0.48").status == "undecided"
-    assert "all 5 samples say the same, and may hide others that do not (0.522 of all)" in str(
+    assert "all 5 samples say the same, and may hide others that differ (0.522 of all)" in str(
         found(5, "a - b: hit@k.low > 0.48")
     )
     assert found(345, "a - b: hit@k.low > 0.98").status == "passed"
     assert found(345, "b - a: hit@k.low > -0.98").status == "undecidable"  # no such pair
+
+    # One win of seven leaves room for 41 % of losses, one of 345 for 1.06 %: no resample of wins shows that.
+    def lone(count: int, text: str) -> Verdict:
+        equal = {"a": arms["a"], "b": arms["a"]}
+        details = [detail(place, equal if place else arms) for place in range(count)]
+        return one(text, build(header("b", "a", of=count, chosen=count, pairs=[("a", "b")]), details).head)
+
+    assert lone(7, "a - b: hit@k.low >= -0.26").status == "undecided"
+    assert "7 samples may hide others that differ (0.41 of all)" in str(lone(7, "a - b: hit@k.low >= -0.26"))
+    assert lone(7, "a - b: hit@k.low >= -0.27").status == "passed"
+    assert lone(345, "a - b: hit@k.low >= -0.05").status == "passed"
     few = found(4, "a - b: hit@k.low > 0")
     assert (few.status, few.reason) == ("undecided", "4 samples are too few for a verdict, which takes 5")
 
