@@ -207,8 +207,15 @@ def test_the_report_is_the_same_with_any_number_of_workers(search: Search) -> No
         search.bench.run(*RUN, f"--report=r{number}.json", *workers).assert_outcomes(passed=3)
         reports.append(strip_times(search.bench.report(f"r{number}.json")))
     assert reports[0] == reports[1] == reports[2]
-    alone, contended = (read_rows(search.bench.path / name) for name in ("r1.json", "r2.json"))
-    assert [row["ext"].get("contended") for row in (*alone, *contended)] == [None] * 3 + [True] * 3
+
+
+def test_rows_of_a_report_whose_times_are_contended_say_so(search: Search) -> None:
+    search.bench.run("--arms=engine:tool.json", "--report=r.json")
+    report = search.bench.report("r.json")
+    for contended in (False, True):
+        report["environment"]["contended"] = contended
+        (row,) = read_rows(search.bench.write("r.json", json.dumps(report)))
+        assert row["ext"].get("contended", False) is contended
 
 
 def test_arms_of_two_runs_are_joined_as_one(search: Search) -> None:
