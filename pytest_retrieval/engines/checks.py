@@ -29,6 +29,9 @@ def errors(probes: Sequence[Probe], description: Description, snapshot: Snapshot
     """What makes a run with the description worthless."""
     slots = [slot for probe in probes for slot in probe.slots]
     outside = [path for probe in probes for path in probe.outside]
+    dropped = [] if slots or outside else [shown for probe in probes for shown in probe.reading.dropped]
+    if dropped:
+        yield f"nothing that was printed is a result: {dropped[0]}; is parse.path right, or is there none?"
     if outside:
         yield f"{len(outside)} results lie outside the corpus: {', '.join(outside[:_SHOWN]):.200}"
     unknown = [slot.path for slot in slots if slot.path not in snapshot]

@@ -30,6 +30,12 @@ def hit(
     [
         (probe(hit("a.c"), outside=("/etc/x",)), {}, "1 results lie outside the corpus: /etc/x"),
         (
+            Probe(Reading(unparsed_results=1, dropped=["'{\"file\": 1}': has no path"]), (), ()),
+            {},
+            "nothing that was printed is a result: '{\"file\": 1}': has no path; is parse.path right, or is "
+            "there none?",
+        ),
+        (
             probe(hit("z.c"), hit("y.c")),
             {},
             "the corpus has none of the paths (z.c, y.c); is strip_prefix right?",

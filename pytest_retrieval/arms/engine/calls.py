@@ -113,8 +113,17 @@ def shown_command(command: Command, values: Mapping[str, str]) -> str:
 
 
 def folder(command: Command, values: Mapping[str, str]) -> Path | None:
-    """Where the command runs; None for this process's own directory."""
-    return None if command.dir is None else Path(command.dir.render(values)).absolute()
+    """Where the command runs; None for this process's own directory.
+
+    Raises:
+        ArmError: there is no such directory.
+    """
+    if command.dir is None:
+        return None
+    place = Path(command.dir.render(values)).absolute()
+    if not place.is_dir():
+        raise ArmError(f"cannot start {command.argv[0].text!r}: there is no directory {place} (dir)")
+    return place
 
 
 def call(

@@ -165,6 +165,14 @@ def test_a_program_that_is_not_there_is_told_before_indexing(
     assert not (tmp_path / "indexed").exists()
 
 
+@pytest.mark.parametrize("place", ["{{.Root}}/nowhere", "{{.Root}}/README.md"])
+def test_a_directory_that_is_not_there_is_told(tmp_path: Path, place: str) -> None:
+    with engine(home(tmp_path), search={"command": ["cat"], "dir": place}) as arm:
+        folder = place.replace("{{.Root}}", str(arm.tree.root))
+        with pytest.raises(ArmError, match=rf"^cannot start 'cat': there is no directory {folder} \(dir\)$"):
+            ask(arm)
+
+
 def test_a_query_with_a_nul_is_a_fault_of_that_query(tmp_path: Path) -> None:
     with engine(home(tmp_path), search=shell("exit 0")) as arm:
         with pytest.raises(ArmError, match="has a NUL character"):
