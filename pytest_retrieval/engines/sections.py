@@ -33,6 +33,8 @@ def read_command(
             fields.fault("command", "is empty")
         return None
     stdin = fields.text("stdin")
+    if fields.raw("ok_exit") == []:
+        fields.fault("ok_exit", "is empty, so that no exit status would do; leave it out for 0 alone")
     known = (*EVERYWHERE, *(OF_QUERY if name == "search" else ()))
     return replace(
         command,

@@ -88,6 +88,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"search": {"command": ["x", 3]}}, "search.command[1]: must be a text, not a whole number (3)"),
     ({"search": ["x"]}, "search: must be an object, not a list"),
     (
+        {"search": {"command": ["x"], "ok_exit": []}},
+        "search.ok_exit: is empty, so that no exit status would do; leave it out for 0 alone",
+    ),
+    (
         {"search": {"command": "rg {{.Query}}"}},
         'search.command: must be a list of words, ["tool", "--flag", "{{.Query}}"]; no shell reads it',
     ),
