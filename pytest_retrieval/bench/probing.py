@@ -115,11 +115,18 @@ def _ask(arm: EngineArm, query: str, report: Report) -> Iterator[Found]:
 
 def _output(arm: EngineArm, seconds: float) -> Iterator[str]:
     yield f"output: {len(arm.output):,} bytes in {seconds:.3f} s"
-    lines = hidden(arm.reply, arm.description).splitlines()
+    yield from _first_lines(hidden(arm.reply, arm.description), "|")
+    if arm.diagnostics.strip():
+        yield "on standard error, which is not read:"
+        yield from _first_lines(hidden(arm.diagnostics.decode("utf-8", "replace"), arm.description), "!")
+
+
+def _first_lines(text: str, mark: str) -> Iterator[str]:
+    lines = text.splitlines()
     for line in lines[:_RAW_LINES]:
-        yield f"  | {_legible(line)}"
+        yield f"  {mark} {_legible(line)}"
     if len(lines) > _RAW_LINES:
-        yield f"  | … and {len(lines) - _RAW_LINES} more lines"
+        yield f"  {mark} … and {len(lines) - _RAW_LINES} more lines"
 
 
 def _results(found: Found, snapshot: Snapshot) -> Iterator[str]:

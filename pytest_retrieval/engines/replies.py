@@ -15,10 +15,14 @@ from pytest_retrieval.engines.servers import AUTO, CONTENT, STRUCTURED
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What answered a query: ``raw`` as whoever asks the tool gets to see it, ``document`` what is read."""
+    """What answered a query: ``raw`` as whoever asks the tool gets to see it, ``document`` what is read.
+
+    ``diagnostics`` is what a program said on standard error beside it.
+    """
 
     raw: bytes
     document: bytes
+    diagnostics: bytes = b""
 
 
 def reply_text(result: Mapping[str, Any]) -> str:

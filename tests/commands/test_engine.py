@@ -65,6 +65,21 @@ def test_whose_contents_tell_the_version_is_said_where_the_tool_does_not(
     assert "contents of" not in said
 
 
+def test_what_a_tool_says_beside_its_output_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    complaint = 'for n in $(seq 14); do echo complaint $n >&2; done; echo \'{"p":"a.c","a":1}\''
+    status, said = probe(tmp_path, capsys, search={"command": ["sh", "-c", complaint]})
+    lines = said.splitlines()
+    place = lines.index("on standard error, which is not read:")
+    assert lines[place + 1 : place + 14] == [
+        *(f"  ! complaint {number}" for number in range(1, 13)),
+        "  ! … and 2 more lines",
+    ]
+    assert lines[place + 14] == "results: 1 read, 1 files"
+    assert status == 0
+
+
 def test_tabs_of_the_output_are_legible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, said = probe(tmp_path, capsys, search={"command": ["printf", '{"p":"a.c",\\t"a":2}\\n']})
     assert '  | {"p":"a.c", "a":2}\n' in said

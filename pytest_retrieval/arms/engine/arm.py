@@ -51,8 +51,8 @@ class EngineArm(Arm):
     """A tool that ``description`` drives.
 
     ``built`` is what the index cost, None where there is none; ``tree`` which tree the tool searches;
-    ``last`` what the latest query found, for whoever needs more of it than the answer; ``output`` what the
-    tool printed for it, even where that could not be read; ``values`` are the template fields of the tree.
+    ``last`` what the latest query found, ``output`` what the tool printed for it, even where it could not be
+    read, ``diagnostics`` what it said beside that; ``values`` are the template fields of the tree.
     """
 
     keeps_timeout: ClassVar[bool] = True
@@ -70,7 +70,7 @@ class EngineArm(Arm):
         self.notices = (*description.unknown, *description.warnings)
         self.built: Built | None = None
         self.last: Found | None = None
-        self.output = b""
+        self.output = self.diagnostics = b""
         self.values: dict[str, str] = {}
         self._identity: Identity | None = None
         self._place: Place | None = None
@@ -148,11 +148,12 @@ class EngineArm(Arm):
         asked = query_values(text, files, per_file, self.description)
         if per_file > 1 and self.last is not None and asked == {**self._asked, "PerFile": str(per_file)}:
             return self._settled(self.last.reading, files, per_file)
-        self.last, self.output, self._asked = None, b"", {} if self.description.knows_width else asked
+        self.last, self._asked = None, {} if self.description.knows_width else asked
+        self.output = self.diagnostics = b""
         self._latest = {**self.values, **asked}
         with discreet(self.description):
             reply = self._talk.ask(self._latest)
-            self.output = reply.raw
+            self.output, self.diagnostics = reply.raw, reply.diagnostics
             try:
                 reading = read_output(reply.document, self.description)
             except OutputError as error:

@@ -101,7 +101,7 @@ class OneShot(_Called):
         command = self._description.search
         done = call(self._description, command, values)
         check_end(done, command, may_find_nothing=True)
-        return Reply(done.stdout, done.stdout)
+        return Reply(done.stdout, done.stdout, done.stderr)
 
     def about(self) -> Iterator[str]:
         """Nothing: there is no process between queries."""
