@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_retrieval.arms.pairs import pair_name
-from pytest_retrieval.gates.grammar import Gate
+from pytest_retrieval.gates.grammar import ALL, Gate
 from pytest_retrieval.gates.names import COUNTED, ERRORS
 from pytest_retrieval.measures.chosen import LARGEST
 from pytest_retrieval.measures.names import IN_TOKENS, OF_SPANS, SELECTIVE, is_own
@@ -64,7 +64,7 @@ def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
     """Whether the report's summaries hold the figure, or can say that there is none."""
     groups = head["arms"][gate.arm]["groups"]
     if gate.measure in TIMES and head["kind"] != "trial":
-        return gate.group == "all"
+        return gate.group == ALL
     if gate.against:
         pairs = head["paired"].get(gate.group, {})
         known = gate.measure in pairs.get(pair_name((gate.arm, gate.against)), {})
@@ -85,7 +85,7 @@ def summary_figure(head: Mapping[str, Any], gate: Gate) -> Figure:
     if gate.against:
         return _difference(head, gate)
     if gate.measure in TIMES and head["kind"] != "trial":
-        return time_figure(head, gate, _times(head, gate))
+        return time_figure(head, gate, _times(head, gate) if gate.group == ALL else {"n": 0})
     groups = head["arms"][gate.arm]["groups"]
     group = groups.get(gate.group)
     if group is None:

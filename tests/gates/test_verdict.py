@@ -399,3 +399,15 @@ TIMED = [detail(row, {"grep": (answer(wall_ms=row + 1.0), positive(1.0, 1.0))}) 
 def test_times(text: str, environment: dict[str, Any], line: str) -> None:
     report = build(header("grep", of=40, chosen=40, environment=environment), TIMED).head
     assert str(judge(report, [parse(text)])[0]).startswith(line)
+
+
+def test_times_of_a_group_are_those_of_its_samples() -> None:
+    folds = [{**one, "partition": "A" if number < 30 else "B"} for number, one in enumerate(TIMED)]
+    folds[0] = {**folds[0], "arms": {"grep": answer(error="boom", wall_ms=900.0)}}
+    folds.append({**folds[29], "id": "more", "row": 40})  # times of 2 to 30, and 30 again
+    report = build(header("grep", of=41, chosen=41), folds)
+    gates = [parse(f"grep @ fold:{fold}: wall_ms.p50 <= 16") for fold in "AB"]
+    found, few = judge(report.head, gates, details=report.details)
+    assert str(found).startswith("PASSED grep @ fold:A: wall_ms.p50 <= 16: got 16 (n 30, unit query, ")
+    assert str(few).startswith("UNDECIDABLE grep @ fold:B: wall_ms.p50 <= 16: 10 times are too few")
+    assert judge(report.head, gates[:1])[0].status == "undecidable"  # a head has no times of groups
