@@ -137,6 +137,10 @@ def test_what_was_skipped_lost_absent_and_in_error() -> None:
     ]
 
 
+def test_no_skipped_row_is_no_line() -> None:
+    assert not any("skipped" in line for line in texts(render(report([], "a", skipped={"no_gold": 0}), 80)))
+
+
 def test_losses_without_names_are_counted() -> None:
     head = report([], "a", selection={"of": 9, "chosen": 4, "lost": []})
     assert "lost: 4 of 4" in texts(render(head, 80))
