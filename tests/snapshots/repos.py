@@ -38,13 +38,11 @@ def bare_repository(
     folder.mkdir()
     git(folder, "init", "--quiet", "--bare", f"--object-format={object_format}", "--initial-branch=main")
     lines = []
+    oids: dict[bytes, bytes] = {}
     for mode, path, content in entries:
-        oid = (
-            content
-            if mode == "160000"
-            else git(folder, "hash-object", "-w", "--stdin", stdin=content).strip()
-        )
-        lines.append(mode.encode() + b" " + oid + b"\t" + path + b"\0")
+        if mode != "160000" and content not in oids:
+            oids[content] = git(folder, "hash-object", "-w", "--stdin", stdin=content).strip()
+        lines.append(mode.encode() + b" " + oids.get(content, content) + b"\t" + path + b"\0")
     git(folder, "update-index", "-z", "--index-info", stdin=b"".join(lines))
     tree = git(folder, "write-tree").strip()
     commit = git(folder, "commit-tree", tree, "-m", "one").strip()

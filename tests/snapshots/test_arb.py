@@ -40,6 +40,28 @@ def test_which_paths_are_dropped(path: str, reason: str | None) -> None:
     assert dropped_path(path) == reason
 
 
+# As the specification lists them.
+LOCK_FILES = (
+    "package-lock.json pnpm-lock.yaml yarn.lock poetry.lock Pipfile.lock Cargo.lock Gemfile.lock go.sum"
+)
+FOLDERS = "dist/ build/ vendor/ third_party/ node_modules/ target/ .tox/ .venv/"
+ENDINGS = ".lock .min.js .map .snap .snapshot .pb.go .generated.go .g.cs"
+EXTENSIONS = (
+    ".7z .avif .bin .bmp .bz2 .class .dll .dylib .eot .exe .gif .gz .ico .jar .jpeg .jpg .mp4 .o .otf .pdf"
+    " .png .pyc .so .svg .tar .tgz .ttf .wasm .webp .woff .woff2 .zip"
+)
+
+
+def test_every_name_that_the_specification_lists_is_dropped() -> None:
+    assert {dropped_path(f"a/{name}") for name in LOCK_FILES.split()} == {"lock file"}
+    assert {dropped_path(f"x{name}a.py") for name in FOLDERS.split()} == {"generated folder"}
+    assert {dropped_path(f"a/b{name}") for name in ENDINGS.split()} == {"generated file"}
+    assert {dropped_path(f"a/b{name}") for name in EXTENSIONS.split()} == {"binary extension"}
+    assert {dropped_path(f"a/b{name.upper()}") for name in EXTENSIONS.split()} == {"binary extension"}
+    kept = [f"a/b{name}.py" for name in (*LOCK_FILES.split(), *ENDINGS.split(), *EXTENSIONS.split())]
+    assert {dropped_path(path) for path in kept} == {None}
+
+
 def test_which_sizes_are_dropped() -> None:
     assert dropped_size(0) == "empty"
     assert dropped_size(1) is None

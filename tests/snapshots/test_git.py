@@ -90,16 +90,14 @@ def test_the_tree_digest_is_the_stated_one(bare: tuple[Path, str]) -> None:
     assert snapshot.tree_digest == sha(lines)
 
 
-def test_only_the_first_twenty_thousand_paths_of_what_remains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pytest_retrieval.snapshots.arb.PATH_CAP", 3)
-    entries = [("100644", name, b"x") for name in (b"a.lock", b"b-", b"b/c", b"b0", b"c")]
-    entries[1] = ("100644", b"b-", b"")
+def test_only_the_first_twenty_thousand_paths_of_what_remains(tmp_path: Path) -> None:
+    names = [b"a.lock", b"b-", b"b/c", *(b"c%05d" % number for number in range(19_999))]
+    entries = [("100644", name, b"" if name == b"b-" else b"x") for name in names]
     commit = bare_repository(tmp_path / "r.git", entries)
     tree = read_commit(tmp_path / "r.git", commit, "arb")
     # The dropped path does not count towards the cap, the empty file does.
-    assert [file.path for file in tree.files] == ["b/c", "b0"]
+    paths = [file.path for file in tree.files]
+    assert (paths[:2], paths[-1], len(paths)) == (["b/c", "c00000"], "c19997", 19_999)
     assert tree.dropped == {"beyond 20,000 paths": 1, "generated file": 1, "empty": 1}
 
 
