@@ -20,6 +20,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -180,8 +181,18 @@ def check_equal(cold: Mapping[str, Any], hit: Mapping[str, Any]) -> None:
     for name in _EQUAL:
         without, with_store = cold.get(name), hit.get(name)
         if without != with_store:
-            shown = f"{name} is {without!r:.80} without the store and {with_store!r:.80} with it"
+            what, without, with_store = _first_difference(name, without, with_store)
+            shown = f"{what} is {without!r:.80} without the store and {with_store!r:.80} with it"
             raise ArmError(f"the two calls answer differently: {shown}")
+
+
+def _first_difference(name: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+    """Of two rankings the first rank at which they part, else the two values."""
+    if name != "ranked":
+        return name, one, other
+    ranks = enumerate(zip_longest(one, other), start=1)
+    rank, pair = next((rank, pair) for rank, pair in ranks if pair[0] != pair[1])
+    return f"rank {rank}", *pair
 
 
 def output_digest(arm: Observed) -> str | None:

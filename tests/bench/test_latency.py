@@ -178,7 +178,7 @@ def test_alternating_the_store_is_made_before_the_first_call_with_it(snapshot: S
     ("cold", "told"),
     [
         (Said(observation=HIT), f"the call without the store is {HIT}, not {MISS}"),
-        (Said(("c.c",)), "ranked is ['c.c'] without the store and ['b.c'] with it"),
+        (Said(("c.c",)), "rank 1 is 'c.c' without the store and 'b.c' with it"),
     ],
 )
 def test_alternating_a_bad_pair_voids_the_run_in_either_order(
@@ -266,9 +266,17 @@ def test_pairs_that_void_the_run(cold: Said, hit: Said, told: str, snapshot: Sna
     assert told in voided(Told(cold=cold, hit=hit), snapshot)
 
 
+def test_long_rankings_are_told_apart_where_they_part(snapshot: Snapshot) -> None:
+    same = tuple(f"a-long-folder/{number}.c" for number in range(15))
+    told = voided(Told(cold=Said((*same, "x.c")), hit=Said((*same, "y.c"))), snapshot)
+    assert "rank 16 is 'x.c' without the store and 'y.c' with it" in told
+    told = voided(Told(cold=Said((*same, "x.c")), hit=Said(same)), snapshot)
+    assert "rank 16 is 'x.c' without the store and None with it" in told
+
+
 def test_case_13_other_rankings(snapshot: Snapshot) -> None:
     arm = Told(cold=Said(("b.c",)), hit=Said(("a.c",)))
-    assert "ranked is ['b.c'] without the store and ['a.c'] with it" in voided(
+    assert "rank 1 is 'b.c' without the store and 'a.c' with it" in voided(
         arm, snapshot, replace(SAMPLE, given=())
     )
 
