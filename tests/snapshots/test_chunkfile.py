@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_retrieval.errors import SnapshotError
+from pytest_retrieval.snapshots import chunkfile
 from pytest_retrieval.snapshots.base import MemoryContents, Snapshot
 from pytest_retrieval.snapshots.chunkfile import RowReader, copy_file_rows, may_be_file_row, read_chunk_file
 from pytest_retrieval.snapshots.paths import is_safe
@@ -183,6 +184,7 @@ def test_a_bad_row_is_one_line_with_file_and_line(tmp_path: Path, line: bytes, f
 
 
 def test_a_line_is_at_most_64_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chunkfile.LINE_LIMIT == 67_108_864
     line = row("a", "t" * 100)
     monkeypatch.setattr("pytest_retrieval.snapshots.chunkfile.LINE_LIMIT", len(line))
     assert texts(write(tmp_path, [line])) == {"a": "t" * 100}
