@@ -211,7 +211,7 @@ def _difference(head: Mapping[str, Any], gate: Gate) -> Figure:
     return replace(figure, extremes=(*figure.extremes, *extremes), faults=one + two)
 
 
-def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int, most: int) -> Figure:
+def interval_end(cluster: Mapping[str, Any], end: str, mean: float, n: int, most: float) -> Figure:
     """An end of the interval of a mean over its unit, which is not believed where few samples differ.
 
     Resamples hold nothing that no sample shows. So the end may as well be as far from the mean as ``n``

@@ -28,13 +28,13 @@ class Values:
     """One measure over samples, of an arm or as the difference of two; NaN where a sample has none.
 
     ``worst`` and ``best`` are the same with the ``faults`` samples that could not be measured counted as
-    misses and as hits, and ``most`` is what one sample can have.
+    misses and as hits, and ``most`` is the largest value that a sample has, at least 1.
     """
 
     found: Floats
     worst: Floats
     best: Floats
-    most: int
+    most: float
     faults: int
     clusters: Sequence[str | None]
     repositories: Sequence[str]
@@ -54,13 +54,13 @@ def arm_values(
         faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
     if beside is not None:
         faulty |= np.isnan(found) & ~np.isnan(beside) & (states >= REFUSED)
-    most = largest(measure, scores.limit, trial=trial)
-    worst, best = (most, 0) if measure in LESS_IS_BETTER else (0, most)
+    limit = largest(measure, scores.limit, trial=trial)
+    worst, best = (limit, 0) if measure in LESS_IS_BETTER else (0, limit)
     return Values(
         found,
         np.where(faulty, worst, found),
         np.where(faulty, best, found),
-        most,
+        max(1.0, float(np.max(np.nan_to_num(found), initial=0))),
         int(np.count_nonzero(faulty)),
         scores.clusters(rows),
         scores.repositories(rows),
@@ -119,7 +119,7 @@ def _subtracted(one: Values, two: Values) -> Values:
         one.found - two.found,
         one.worst - two.best,
         one.best - two.worst,
-        one.most,
+        max(one.most, two.most),
         one.faults + two.faults,
         one.clusters,
         one.repositories,
