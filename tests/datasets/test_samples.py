@@ -88,7 +88,7 @@ def test_rows_of_both_shapes_may_share_a_file() -> None:
         (b'{"id": "\xff"}', "not UTF-8 (byte 9)"),
         (b'{"id": "\xed\xa0\x80"}', "not UTF-8 (byte 9)"),
         (b'{"id": "a\x00"}', "not JSON: "),
-        (ROW + b" " * (4 * 1024 * 1024), "larger than 4 MiB"),
+        (ROW.ljust(4 * 1024 * 1024 + 1), "larger than 4 MiB"),
     ],
 )
 def test_lines_that_are_no_row(line: bytes, says: str) -> None:
