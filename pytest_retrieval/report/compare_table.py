@@ -109,7 +109,7 @@ def _table(arm: ArmChange, width: int) -> Iterator[Line]:
         before = row.group
         difference = row.difference
         role = "good" if difference["mean"] > 0 else "bad"
-        told = leaves_out_zero(difference, difference["p"])
+        told = leaves_out_zero(difference, difference["units"], difference["p"])
         yield (Piece(_joined(shown, widths), role if told else ""),)
 
 
@@ -137,7 +137,7 @@ def _difference(found: Mapping[str, Any], mark: str) -> str:
         return mean
     ends = f"[{_signed(found['low'])}, {_signed(found['high'])}]"
     text = f"{mean} {'all equal' if found['low'] == found['high'] else ends}"
-    return text + (mark if leaves_out_zero(found, found["p"]) else "")
+    return text + (mark if leaves_out_zero(found, found["units"], found["p"]) else "")
 
 
 def _signed(value: float) -> str:

@@ -99,7 +99,7 @@ def _cell(figures: Mapping[str, Any] | None, *, roomy: bool) -> Cell:
     low, high = cluster["low"], cluster["high"]
     ends = f"[{_signed(low, roomy=roomy)},{' ' if roomy else ''}{_signed(high, roomy=roomy)}]"
     text = f"{mean} {'all equal' if cluster.get('degenerate') else ends}"
-    if not leaves_out_zero(cluster, figures["p"]):
+    if not leaves_out_zero(cluster, cluster["count"], figures["p"]):
         return Cell(text)
     return Cell(text + _OUTSIDE, "good" if low > 0 else "bad")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_retrieval.stats import bootstrap, power
-from pytest_retrieval.stats.clusters import Clusters, choose_clusters, group_places
+from pytest_retrieval.stats.clusters import ENOUGH, Clusters, choose_clusters, group_places
 from pytest_retrieval.stats.permutation import sign_flip
 from pytest_retrieval.stats.rounding import half_away
 from pytest_retrieval.stats.streams import Stream
@@ -94,13 +94,14 @@ def over_units(
     }
 
 
-def leaves_out_zero(interval: Mapping[str, Any], p: float) -> bool:
+def leaves_out_zero(interval: Mapping[str, Any], units: int, p: float) -> bool:
     """Whether the ``low`` and ``high`` of an ``interval``, if it has them, leave out zero beyond chance.
 
-    An interval without width comes of units that all say the same, and bounds nothing by itself: there the
-    randomisation test's ``p`` over the same units decides.
+    Those over fewer than five units never do: of two, the ends are their means, which have one sign in half
+    of all cases. An interval without width comes of units that all say the same, and bounds nothing by
+    itself: there the randomisation test's ``p`` over the same units decides.
     """
-    if "low" not in interval:
+    if "low" not in interval or units < ENOUGH:
         return False
     low, high = interval["low"], interval["high"]
     return (low > 0 or high < 0) and (low < high or p <= LEVEL)

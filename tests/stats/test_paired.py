@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_retrieval.stats.paired import compare
+from pytest_retrieval.stats.paired import compare, leaves_out_zero
 
 NAME = ("all", "bm25:ident - grep", "recall@10")
 DIFFERENCES = [0.5, 0, 0, 1, -0.5, 0.5]
@@ -39,6 +39,16 @@ def mirrored(found: dict[str, Any]) -> dict[str, Any]:
     if "repos" in found:
         result["repos"] = {name: {**row, "mean": -row["mean"]} for name, row in found["repos"].items()}
     return result
+
+
+@pytest.mark.parametrize(("units", "told"), [(2, False), (4, False), (5, True), (20, True)])
+def test_an_interval_over_few_units_is_not_told_from_chance(units: int, told: bool) -> None:
+    found = compare(
+        [0.5 + place / 100 for place in range(units)], [0.0] * units, [None] * units, ["r"] * units, ("a",)
+    )
+    cluster = found["cluster"]
+    assert 0 < cluster["low"] < cluster["high"]
+    assert leaves_out_zero(cluster, cluster["count"], found["p"]) is told
 
 
 def test_six_differences() -> None:

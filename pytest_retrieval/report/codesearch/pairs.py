@@ -55,7 +55,8 @@ def differences(row: Row, other: Row) -> Iterator[str]:
 
 def is_separable(figures: Mapping[str, Any]) -> bool:
     """Whether the interval of a difference leaves out zero, as it is marked in every table."""
-    return leaves_out_zero(figures.get("cluster", {}), figures.get("p", 1.0))
+    cluster = figures.get("cluster", {})
+    return "low" in cluster and leaves_out_zero(cluster, cluster["count"], figures["p"])
 
 
 def interval_of(figures: Mapping[str, Any]) -> tuple[float, float] | None:

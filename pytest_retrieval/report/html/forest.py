@@ -67,8 +67,9 @@ def ends(comparison: Comparison) -> tuple[float, float]:
 
 
 def is_clear(comparison: Comparison) -> bool:
-    """Whether zero lies outside of the interval over clusters; one cluster alone says nothing of others."""
-    return leaves_out_zero(comparison["cluster"], comparison["p"])
+    """Whether zero lies outside of the interval over clusters, of which there are enough."""
+    cluster = comparison["cluster"]
+    return leaves_out_zero(cluster, cluster["count"], comparison["p"])
 
 
 def _panel(name: str, rows: Mapping[str, Comparison], *, shown: bool) -> Markup:
