@@ -113,37 +113,16 @@ class Group:
         if self._mark is not None:
             variables[VARIABLE] = self._mark
         self._usage: int | None = None
-        # A file instead of a pipe: no writer that could block, and no thread.
         with contextlib.ExitStack() as stack:
-            told: tuple[int, ...] = ()
-            words = list(argv)
+            meter: list[int] = []
             if metered:
                 self._usage, writing = os.pipe()
                 stack.callback(os.close, writing)
-                told = (writing,)
-                words = [sys.executable, "-I", "-S", str(_METER), str(writing), *words]
+                meter.append(writing)
             given = subprocess.PIPE if open_input else subprocess.DEVNULL
             if stdin is not None:
-                file = stack.enter_context(tempfile.TemporaryFile())
-                file.write(stdin)
-                file.seek(0)
-                given = file.fileno()
-            try:
-                self.process = subprocess.Popen(
-                    words,
-                    cwd=cwd,
-                    env=variables,
-                    stdin=given,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                    bufsize=0,
-                    pass_fds=told,
-                )
-            except (OSError, ValueError) as error:
-                self._close_usage()
-                reason = getattr(error, "strerror", None) or str(error)
-                raise ProgramError(f"cannot start {_shown(argv[0])}: {reason}") from error
+                given = stack.enter_context(_holding(stdin))
+            self.process = self._start(argv, cwd, variables, given, meter)
         guard.started(self.process.pid)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
@@ -155,6 +134,33 @@ class Group:
         for descriptor in (self.stdout, self.stderr, self.stdin):
             if descriptor is not None:
                 os.set_blocking(descriptor, False)
+
+    def _start(
+        self,
+        argv: Sequence[str | bytes],
+        cwd: Path | None,
+        variables: Mapping[str, str],
+        given: int,
+        meter: Sequence[int],
+    ) -> subprocess.Popen[bytes]:
+        """The process, which reads from ``given``; a ``meter`` that there is gets to know what it needed."""
+        metering = [sys.executable, "-I", "-S", str(_METER), *map(str, meter)] if meter else []
+        try:
+            return subprocess.Popen(
+                [*metering, *argv],
+                cwd=cwd,
+                env=variables,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=meter,
+            )
+        except (OSError, ValueError) as error:
+            self._close_usage()
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ProgramError(f"cannot start {_shown(argv[0])}: {reason}") from error
 
     def close(self) -> None:
         """End what is left of the group and let go of the pipes."""
@@ -252,6 +258,15 @@ def pump(
                     selector.unregister(key.fd)
             if stop_at is not None and stop_at.truncated:
                 return False
+
+
+@contextlib.contextmanager
+def _holding(data: bytes) -> Iterator[int]:
+    """A file to be read from its beginning: unlike a pipe it has no writer that could block."""
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file.fileno()
 
 
 def _shown(word: str | bytes) -> str:

@@ -95,10 +95,11 @@ def test_closing_ends_the_program_and_the_sessions_it_started() -> None:
 
 
 def test_closing_ends_one_that_will_not_end() -> None:
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-    with talking(deaf + "input(); print(1); time.sleep(300)") as dialogue:
-        ask(dialogue, b"?")
+    deaf = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    with talking(deaf + "input(); print(os.getpid()); time.sleep(300)") as dialogue:
+        pid = int(ask(dialogue, b"?"))
         dialogue.close(grace=0.1)
+        assert wait_until_gone(pid)
 
 
 def test_a_traced_program_is_told_of_what_it_left_behind() -> None:
