@@ -5,6 +5,7 @@ Kept light: until a bench item is collected or one of our options is given, no o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -77,9 +78,7 @@ class Role:
     def shared_key(self) -> str:
         """What the processes of the run share, and no program that they start; no file holds it."""
         if self._key is None:
-            import secrets
-
-            self._key = secrets.token_hex(32)
+            self._key = os.urandom(32).hex()
         return self._key
 
     def check_options(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -41,7 +40,7 @@ class RunFolder:
     @staticmethod
     def name_only() -> Path:
         """A path for a new root; nothing is created."""
-        return private_base() / f"run-{os.getpid()}-{secrets.token_hex(6)}"
+        return private_base() / f"run-{os.getpid()}-{os.urandom(6).hex()}"
 
     @classmethod
     def enter(cls, path: Path) -> RunFolder:
