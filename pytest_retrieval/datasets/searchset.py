@@ -120,15 +120,21 @@ def warn_of_strata(difficulties: Sequence[str], findings: Findings) -> None:
         findings.warn("difficulty", f"far from a third each: {counted}")
 
 
+def query_text_of(where: str, row: Mapping[str, Any], findings: Findings) -> str:
+    """The text that is asked for; empty, and a fault at ``where``, if there is none."""
+    text = row.get("query")
+    if isinstance(text, str) and text.strip():
+        return text
+    findings.fault(where, "query: must be a text that is not blank")
+    return ""
+
+
 def _query(where: str, row: object, findings: Findings) -> SearchQuery:
     if not isinstance(row, dict):
         findings.fault(where, "must be an object")
         return SearchQuery("", EASY, "", ())
     findings.unknown_keys(where, row, _QUERY_KEYS)
-    text, difficulty = row.get("query"), row.get("difficulty")
-    if not isinstance(text, str) or not text.strip():
-        findings.fault(where, "query: must be a text that is not blank")
-        text = ""
+    text, difficulty = query_text_of(where, row, findings), row.get("difficulty")
     if difficulty not in DIFFICULTIES:
         findings.fault(where, f"difficulty: must be one of {', '.join(DIFFICULTIES)}, not {difficulty!r:.40}")
     subsystem = row.get("subsystem", "")

@@ -17,6 +17,7 @@ from pytest_retrieval.datasets.searchset import (
     category_of,
     golds_of,
     place_of,
+    query_text_of,
     read_json,
 )
 
@@ -70,10 +71,7 @@ def _task(where: str, row: object, findings: Findings) -> SearchQuery:
         findings.fault(where, "must be an object")
         return SearchQuery("", SYMBOL, "", ())
     findings.unknown_keys(where, row, _TASK_KEYS)
-    text, category = row.get("query"), row.get("category")
-    if not isinstance(text, str) or not text.strip():
-        findings.fault(where, "query: must be a text that is not blank")
-        text = ""
+    text, category = query_text_of(where, row, findings), row.get("category")
     targets = [*_listed(where, row, "relevant", findings), *_listed(where, row, "secondary", findings)]
     category = category if isinstance(category, str) and category else category_of(text)
     return SearchQuery(text, category, "", golds_of(where, targets, findings))

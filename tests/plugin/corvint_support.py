@@ -7,13 +7,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.plugin.survival_support import Finished, listing
+from tests.plugin.survival_support import Finished, listing, started
 from tests.processes import processes_with, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -99,32 +98,15 @@ class Ring:
 
     def start(self, *words: str, program: bool = True, **variables: str) -> subprocess.Popen[str]:
         """Start a run, of the arm ``context`` unless other arms are named, with or without ``--corvint``."""
-        argv = [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "no:cacheprovider"]
-        argv += [f"--report={self.report}", *words, *([f"--corvint={self.program}"] if program else [])]
+        argv = [f"--report={self.report}", *words, *([f"--corvint={self.program}"] if program else [])]
         if not any(word.startswith(("--arms", "retrieval_arms")) for word in words):
             argv.append("--arms=context")
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(self.python),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTEST_ADDOPTS": "",
+        own = {
             "TMPDIR": str(self.temporary),
-            "COLUMNS": "200",
             "FAKE_CORVINT_LOG": str(self.log),
             "FAKE_CORVINT_PIDS": str(self.pids),
-            **variables,
         }
-        return subprocess.Popen(
-            argv,
-            cwd=self.root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            text=True,
-            errors="backslashreplace",
-        )
+        return started(argv, self.root, self.python, {**own, **variables})
 
     def run(self, *words: str, program: bool = True, **variables: str) -> Finished:
         """A run to its end."""

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -204,12 +204,12 @@ class Finished:
         return lines[0]
 
 
-class Project:
-    """A suite over ``count`` samples; ``verbs`` says which of them make the arm ``wild`` do what."""
+class Place:
+    """The folders of a project, sessions over it, and what they leave there."""
 
-    arms = "steady,wild"
+    arms = ""
 
-    def __init__(self, folder: Path, verbs: Mapping[int, str] | None = None, count: int = 24) -> None:
+    def __init__(self, folder: Path) -> None:
         self.root = folder / "project"
         self.temporary = folder / "temporary"
         self.cache = folder / "cache"
@@ -219,53 +219,12 @@ class Project:
         self.sessions: list[Session] = []
         for made in (self.root, self.temporary, self.report.parent, self.marks):
             made.mkdir()
-        (self.root / "test_suite.py").write_text(SUITE)
-        (self.root / "conftest.py").write_text(CONFTEST)
-        (self.root / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
-        self.write_samples(sample(number, (verbs or {}).get(number, "calm")) for number in range(count))
-        for repo in REPOS:
-            self.write_corpus(repo)
-
-    def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        (self.root / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    def write_corpus(self, repo: str) -> None:
-        folder = self.root / "corpus" / repo.replace("/", "__")
-        folder.mkdir(parents=True)
-        rows = [
-            {"kind": "file", "path": f"src/part{number}.c", "text": f"int part{number}(void);\n"}
-            for number in range(FILES)
-        ]
-        (folder / f"{COMMIT}.chunks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def start(self, *words: str, **variables: str) -> Session:
         """Start pytest over the project, in a process group of its own."""
-        argv = [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "xdist"]
-        argv += ["-p", "no:cacheprovider", f"--arms={self.arms}", "--retrieval-overwrite"]
-        argv += [f"--report={self.report}", *words]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTEST_ADDOPTS": "",
-            "TMPDIR": str(self.temporary),
-            "XDG_CACHE_HOME": str(self.cache),
-            "COLUMNS": "200",
-            **variables,
-        }
-        session = Session(
-            subprocess.Popen(
-                argv,
-                cwd=self.root,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                text=True,
-                errors="backslashreplace",
-            )
-        )
+        own = ("-p", "xdist", f"--arms={self.arms}", "--retrieval-overwrite", f"--report={self.report}")
+        variables = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.cache), **variables}
+        session = Session(started([*own, *words], self.root, ROOT, variables))
         self.sessions.append(session)
         return session
 
@@ -287,16 +246,6 @@ class Project:
         wait_until(are_there, ", ".join(marks))
         return [int(place.read_text().strip() or 0) for place in places]
 
-    def journalled(self) -> dict[str, dict[str, Any]]:
-        """The outcomes of the journal by sample, as far as they can be compared."""
-        header, *lines = self.journal.read_text().splitlines()
-        assert json.loads(header)["profile"] == "pytest-retrieval/1"
-        return by_sample(json.loads(line)["outcome"]["detail"] for line in lines)
-
-    def reported(self) -> dict[str, dict[str, Any]]:
-        """The details of the report by sample, as far as they can be compared."""
-        return by_sample(self.read_report()["details"])
-
     def read_report(self) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(self.report.read_text())
         return report
@@ -315,6 +264,68 @@ class Project:
         assert self.left() == [], self.left()
         unfinished = [name for name in listing(self.report.parent) if not name.startswith("report.json")]
         assert unfinished == [], unfinished
+
+
+class Project(Place):
+    """A suite over ``count`` samples; ``verbs`` says which of them make the arm ``wild`` do what."""
+
+    arms = "steady,wild"
+
+    def __init__(self, folder: Path, verbs: Mapping[int, str] | None = None, count: int = 24) -> None:
+        super().__init__(folder)
+        (self.root / "test_suite.py").write_text(SUITE)
+        (self.root / "conftest.py").write_text(CONFTEST)
+        (self.root / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+        self.write_samples(sample(number, (verbs or {}).get(number, "calm")) for number in range(count))
+        for repo in REPOS:
+            self.write_corpus(repo)
+
+    def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        (self.root / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def write_corpus(self, repo: str) -> None:
+        folder = self.root / "corpus" / repo.replace("/", "__")
+        folder.mkdir(parents=True)
+        rows = [
+            {"kind": "file", "path": f"src/part{number}.c", "text": f"int part{number}(void);\n"}
+            for number in range(FILES)
+        ]
+        (folder / f"{COMMIT}.chunks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def journalled(self) -> dict[str, dict[str, Any]]:
+        """The outcomes of the journal by sample, as far as they can be compared."""
+        header, *lines = self.journal.read_text().splitlines()
+        assert json.loads(header)["profile"] == "pytest-retrieval/1"
+        return by_sample(json.loads(line)["outcome"]["detail"] for line in lines)
+
+    def reported(self) -> dict[str, dict[str, Any]]:
+        """The details of the report by sample, as far as they can be compared."""
+        return by_sample(self.read_report()["details"])
+
+
+def started(
+    argv: Sequence[str], folder: Path, package: Path, variables: Mapping[str, str]
+) -> subprocess.Popen[str]:
+    """A pytest in ``folder``, in a process group of its own; ``package`` is where ours is imported from."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(package),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_ADDOPTS": "",
+        "COLUMNS": "200",
+        **variables,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "pytest_retrieval.plugin", "-p", "no:cacheprovider", *argv],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        text=True,
+        errors="backslashreplace",
+    )
 
 
 class Session:

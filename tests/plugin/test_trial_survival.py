@@ -15,7 +15,7 @@ import pytest
 from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.identity import strip_times
 from pytest_retrieval.report.journal import read_journal
-from tests.plugin.survival_support import ROOT, Finished, Project, Session
+from tests.plugin.survival_support import ROOT, Finished, Place, Session
 from tests.plugin.trial_support import GOOD, SUITE, tasks
 from tests.processes import wait_until
 from tests.trial.quota import FILES
@@ -37,19 +37,11 @@ fi
 """
 
 
-class TrialProject(Project):
+class TrialProject(Place):
     """Six tasks with two arms each; the agent hangs at the third one until it is tamed."""
 
     def __init__(self, folder: Path) -> None:
-        self.root = folder / "project"
-        self.temporary = folder / "temporary"
-        self.cache = folder / "cache"
-        self.report = folder / "out" / "report.json"
-        self.journal = folder / "out" / "report.json.journal"
-        self.marks = self.root / "marks"
-        self.sessions: list[Session] = []
-        for made in (self.root, self.temporary, self.report.parent, self.marks):
-            made.mkdir()
+        super().__init__(folder)
         for name, text in FILES.items():
             place = folder / "Q" / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +187,8 @@ def worker_of(agent: int) -> int:
     pid = agent
     while True:
         pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        if sys.executable in Path(f"/proc/{pid}/cmdline").read_text().split("\0"):
+        words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        if os.path.normpath(sys.executable) in map(os.path.normpath, words):
             return pid
 
 
