@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from pytest_retrieval import __version__
 from pytest_retrieval.commands import (
@@ -56,6 +57,7 @@ COMMANDS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2 for usage, 130 for Ctrl-C, else what the command says)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _escape_what_the_terminal_lacks()
     parser = _parser()
     options, rest = parser.parse_known_args(words)
     if rest and options.command is not run.run:
@@ -74,6 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (RetrievalError, OSError) as error:
         sys.stderr.write(f"pytest-retrieval: {error}\n")
         return 1
+
+
+def _escape_what_the_terminal_lacks() -> None:
+    """Print a character that the locale cannot show by its number, as pytest does, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:

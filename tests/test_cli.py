@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO, TextIOWrapper
 
 import pytest
 
@@ -26,6 +27,13 @@ def test_every_command_and_action_says_what_it_does(capsys: pytest.CaptureFixtur
         _, about, *_ = help_of(*words, capsys=capsys).split("\n\n")
         assert re.match(r"[A-Z][^:]", about), words
         assert about.endswith("."), words
+
+
+def test_what_the_locale_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = BytesIO()
+    monkeypatch.setattr("sys.stderr", TextIOWrapper(written, encoding="ascii", write_through=True))
+    assert cli.main(["run", "nowhere↓"]) == 2
+    assert written.getvalue().startswith(b"pytest-retrieval: no suite 'nowhere\\u2193'")
 
 
 def test_the_help_of_run_names_the_suites(capsys: pytest.CaptureFixture[str]) -> None:

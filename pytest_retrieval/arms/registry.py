@@ -146,7 +146,8 @@ class _Names:
     def _object(self, spec: str) -> ArmSpec:
         named = _OBJECT.fullmatch(spec)
         if named is None:
-            raise self._unknown(spec)
+            hint = f"; did you mean 'engine:{spec}'?" if spec.endswith(".json") else ""
+            raise self._unknown(spec, hint)
         module, name = named.groups()
         try:
             target = load_object(module, name)

@@ -60,7 +60,10 @@ def listed(options: argparse.Namespace, rest: Sequence[str]) -> int:
     from pytest_retrieval.report import baselines
     from pytest_retrieval.report.pieces import printable
 
-    for name, history in baselines.accepted(Path()):
+    known = list(baselines.accepted(Path()))
+    if not known:
+        sys.stderr.write("none here: pytest-retrieval baseline accept REPORT --as main --reason 'why'\n")
+    for name, history in known:
         latest = history[-1]
         line = f"{name}  {latest['date']}  {latest['sha256'][:12]}  {latest['report']}: {latest['reason']}"
         sys.stdout.write(f"{printable(line)}\n")

@@ -46,13 +46,16 @@ def compare(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print the comparison."""
     from pytest_retrieval.measures.names import canonical
     from pytest_retrieval.report import compare_table
-    from pytest_retrieval.report.baselines import baseline_path
+    from pytest_retrieval.report.baselines import baseline_path, is_name, known_names
     from pytest_retrieval.report.compare import compare_reports
     from pytest_retrieval.report.judged import read_judged
     from pytest_retrieval.report.pieces import plain
 
     named = Path(options.old)
     path = named if named.exists() else baseline_path(options.old, Path(), Path())
+    if is_name(options.old) and not path.exists():
+        known = known_names(Path(), options.old)
+        raise UsageError(f"{options.old}: no report, and no baseline of that name was accepted here{known}")
     try:
         old, new = read_judged(path), read_judged(Path(options.new))
     except ReportError as error:

@@ -56,6 +56,7 @@ def setup(options: argparse.Namespace, rest: Sequence[str]) -> int:
 def validate(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Print every fault and warning; 1 if there is a fault."""
     from pytest_retrieval.datasets.searchset import kinds
+    from pytest_retrieval.report.pieces import plural
     from pytest_retrieval.snapshots.pinned import check_corpus
 
     failed = False
@@ -64,10 +65,10 @@ def validate(options: argparse.Namespace, rest: Sequence[str]) -> int:
         failed |= bool(checked.faults)
         counted = kinds([query.difficulty for query in corpus.query_set])
         split = ", ".join(f"{count} {name}" for name, count in counted.items())
-        outcome = checked.skipped or (f"{len(checked.faults)} faults" if checked.faults else "sound")
+        outcome = checked.skipped or (plural(len(checked.faults), "fault") if checked.faults else "sound")
         sys.stdout.writelines(f"{line}\n" for line in checked.faults)
         sys.stdout.writelines(f"warning: {line}\n" for line in checked.warnings)
-        sys.stdout.write(f"{corpus.name}: {len(corpus.query_set)} queries ({split}): {outcome}\n")
+        sys.stdout.write(f"{corpus.name}: {plural(len(corpus.query_set), 'query')} ({split}): {outcome}\n")
     return int(failed)
 
 

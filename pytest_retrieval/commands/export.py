@@ -55,6 +55,8 @@ def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
     from pytest_retrieval.report.write import write_bytes
     from pytest_retrieval.trial.reading import is_trial
 
+    if options.format == "parquet" and options.output is None and sys.stdout.isatty():
+        raise UsageError("parquet is no text to look at: give -o FILE")
     path = Path(options.report)
     if options.output is not None and same_file(Path(options.output), path):
         raise UsageError(f"-o {options.output}: this is the report itself; name another file")
@@ -63,7 +65,8 @@ def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
     if options.output is None:
         sys.stdout.buffer.writelines(pieces)
     else:
-        write_bytes(Path(options.output), pieces, "the export")
+        write_bytes(Path(options.output), pieces, "the export", makes_folder=True)
+        sys.stderr.write(f"wrote {options.output}\n")
     return 0
 
 

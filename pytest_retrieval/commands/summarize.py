@@ -69,7 +69,7 @@ def summarize(options: argparse.Namespace, rest: Sequence[str]) -> int:
         report = report.with_gates(verdict.record() for verdict in verdicts)
         if output is not None:
             written = corvint_writer.chunks(report) if options.format == "corvint" else report.chunks()
-            write.write_report(output, written)
+            write.write_report(output, written, makes_folder=True)
     except ReportError as error:
         raise UsageError(str(error)) from error
     width = shutil.get_terminal_size().columns

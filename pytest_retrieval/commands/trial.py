@@ -145,7 +145,7 @@ def _write(output: Path | None, chunks: Iterable[bytes], what: str) -> None:
     from pytest_retrieval.report.write import write_report
 
     if output is not None:
-        write_report(output, chunks, what)
+        write_report(output, chunks, what, makes_folder=True)
         return
     for chunk in chunks:
         sys.stdout.buffer.write(chunk)

@@ -128,7 +128,7 @@ def _spans(row: Row, field: str, entry: Mapping[str, Any]) -> Iterator[Span]:
 def _snapshot(row: Row, default: tuple[str, str] | None) -> tuple[str, str]:
     """Repository and commit of the row, completed from the one snapshot that was named for the file."""
     repo, commit = row.optional_string("repo"), row.optional_string("base_commit")
-    advice = "write repo and base_commit, or name the snapshot: --snapshot OWNER/NAME@COMMIT=SOURCE"
+    advice = "write repo and base_commit, or name the snapshot: --snapshot [OWNER/NAME@COMMIT=]SOURCE"
     if default is not None and repo in (None, default[0]) and commit in (None, default[1]):
         return default
     if repo is None and default is None:

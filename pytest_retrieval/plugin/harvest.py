@@ -23,7 +23,7 @@ from pytest_retrieval.errors import ReportError
 from pytest_retrieval.plugin.attempts import Attempts
 from pytest_retrieval.report import journal, write
 from pytest_retrieval.report.fingerprint import load_average
-from pytest_retrieval.report.pieces import plural
+from pytest_retrieval.report.pieces import plural, printable
 from pytest_retrieval.report.rescue import rescue
 
 if TYPE_CHECKING:
@@ -196,8 +196,6 @@ class Harvest(ABC):
     def page_lines(self) -> Iterator[Sequence[tuple[str, str]]]:
         """Where the page is, for the terminal."""
         if self.page is not None:
-            from pytest_retrieval.report.pieces import printable
-
             shown = os.path.relpath(self.page, self.config.invocation_params.dir)
             yield [(f"html: {printable(shown)}", "")]
 

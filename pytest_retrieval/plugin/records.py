@@ -191,6 +191,6 @@ def check_page(page: Path, inputs: Inputs) -> None:
     """Refuse a place of the page where writing it would harm another file, or where it cannot be written."""
     from pytest_retrieval.report.html.place import check_replaceable
 
-    inputs.check("the HTML report", page)
+    inputs.check("the HTML report", page, makes_folder=True)
     check_replaceable(page)
-    check_writable(page, "the HTML report")
+    check_writable(page, "the HTML report", makes_folder=True)

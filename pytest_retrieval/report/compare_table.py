@@ -7,8 +7,7 @@ from typing import Any
 
 from pytest_retrieval.report.compare import ArmChange, Comparison, Moved, Row
 from pytest_retrieval.report.paired import SELECTIVE
-from pytest_retrieval.report.pieces import Line, Piece, printable
-from pytest_retrieval.stats.clusters import PLURALS
+from pytest_retrieval.report.pieces import Line, Piece, plural, printable
 from pytest_retrieval.stats.paired import leaves_out_zero
 
 _OUTSIDE = "*"
@@ -75,15 +74,11 @@ def _preamble(found: Comparison) -> Iterator[str]:
         for count, name in ((found.only_old, "old"), (found.only_new, "new"))
         if count
     ]
-    yield ", ".join([f"compared on {_samples(found.common, 'common ')}", *apart])
+    yield ", ".join([f"compared on {plural(found.common, 'common sample')}", *apart])
     if found.arms_only_old:
         yield f"only in the old: {', '.join(found.arms_only_old)}"
     if found.arms_only_new:
         yield f"only in the new: {', '.join(found.arms_only_new)}"
-
-
-def _samples(count: int, kind: str = "") -> str:
-    return f"{count} {kind}sample{'' if count == 1 else 's'}"
 
 
 def _heading(arm: ArmChange) -> str:
@@ -91,7 +86,7 @@ def _heading(arm: ArmChange) -> str:
     if arm.same:
         return f"{label}: no sample moved"
     units = {(row.difference["unit"], row.difference["units"]) for row in arm.rows if row.group == "all"}
-    over = " or ".join(f"{count} {PLURALS[unit]}" for unit, count in sorted(units))
+    over = " or ".join(plural(count, unit) for unit, count in sorted(units))
     return f"{label}, intervals over {over}" if over else label
 
 
@@ -157,7 +152,7 @@ def _moved(arm: ArmChange) -> Iterator[str]:
     if not arm.changed:
         return
     shown = len(arm.moved)
-    yield f"{_samples(arm.changed)} moved" + (
+    yield f"{plural(arm.changed, 'sample')} moved" + (
         f", the {shown} that moved most:" if shown < arm.changed else ":"
     )
     yield from (f"{sample.repo} {sample.id}: {_ranks(sample)}" for sample in arm.moved)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pytest_retrieval.report.paired import NO_GOLD, SELECTIVE
-from pytest_retrieval.report.pieces import Line, Piece
-from pytest_retrieval.stats.clusters import PLURALS
+from pytest_retrieval.report.pieces import Line, Piece, plural
 from pytest_retrieval.stats.paired import leaves_out_zero
 
 _GAP = "  "
@@ -84,7 +83,7 @@ def _heading(group: str, pairs: Mapping[str, Mapping[str, Any]], measures: Seque
     where = "" if group == "all" else f" ({group.removeprefix('stratum:')})"
     clusters = [found[name]["cluster"] for found in pairs.values() for name in measures if name in found]
     units = {(found["count"], found["unit"]) for found in clusters if "low" in found}
-    over = " or ".join(f"{count} {PLURALS[unit]}" for count, unit in sorted(units))
+    over = " or ".join(plural(count, unit) for count, unit in sorted(units))
     says = f"differences{where}, 95% intervals over {over}; {_OUTSIDE} zero is outside"
     return says if over and len(says) <= width else f"differences{where}; {_OUTSIDE} zero is outside"
 

@@ -21,8 +21,10 @@ def plain(line: Line) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 sample``, ``2 samples``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """``1 sample``, ``2 samples``, ``5 repositories``."""
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
 
 
 def printable(text: str) -> str:

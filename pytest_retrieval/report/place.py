@@ -27,15 +27,16 @@ class Inputs:
     files: Sequence[tuple[str, Path]] = ()
     trees: Sequence[Path] = ()
 
-    def check(self, what: str, path: Path) -> None:
+    def check(self, what: str, path: Path, *, makes_folder: bool = False) -> None:
         """Refuse to write ``path``, which is ``what``, where that would change an input.
 
-        A folder ``.retrieval`` is never part of an input, wherever it lies.
+        Its folder need not be there if writing it ``makes_folder``. A folder ``.retrieval`` is never part of
+        an input, wherever it lies.
 
         Raises:
             UsageError: it is one of the files, by whatever links, or lies in one of the folders.
         """
-        target = resolve_target(path)
+        target = Path(os.path.realpath(path)) if makes_folder else resolve_target(path)
         for kind, file in self.files:
             if same_file(path, file) or target == resolve_target(file):
                 raise UsageError(f"{what} {path} must not be {kind} {file}; name another file")
@@ -101,7 +102,7 @@ def _is_empty(path: Path) -> bool:
     """Whether there is nothing in the file, or no file."""
     try:
         return path.stat().st_size == 0
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
         return False

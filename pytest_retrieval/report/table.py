@@ -43,14 +43,15 @@ class Row(NamedTuple):
 class Column:
     """A column: its heading and what it shows of a row.
 
-    An ``extra`` one may go where there is little room; ``needs_gold`` is one without a figure in a run whose
-    every sample has no gold.
+    An ``extra`` one goes where there is little room, and where that does not do, those with the highest
+    ``spare`` go; ``needs_gold`` is one without a figure in a run whose every sample has no gold.
     """
 
     title: str
     cell: Callable[[Row], Cell]
     extra: bool = False
     needs_gold: bool = False
+    spare: int = 0
 
 
 def render(report: Mapping[str, Any], width: int, path: str | None = None) -> list[Line]:
@@ -76,47 +77,69 @@ def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:
     ]
     limit_of = Row("(ceiling)", report["ceiling"]["all"], {})
     with_gold = any(row.group["positives"] for row in rows) or not any(row.group["n"] for row in rows)
-    columns = _columns(report["limit"], report.get("measures", ()), width, with_gold=with_gold)
+    asked = _asked(report.get("measures", ())) if with_gold else []
+    columns = _columns(report["limit"], asked, width, with_gold=with_gold)
+    needed = [column for column in columns if not column.extra]
+    longest = max(len(row.label) for row in [*rows, limit_of])
+    if _room(needed, [*rows, limit_of], width) >= longest:
+        asked = []
+    elif asked:
+        columns = _columns(report["limit"], [], width, with_gold=with_gold)
+    yield from _block(columns, rows, limit_of, width)
+    while asked:  # what does not fit beside the others, in tables of its own
+        sizes = range(len(asked), 1, -1)
+        size = next((size for size in sizes if _room(asked[:size], rows, width) >= longest), 1)
+        yield ()
+        yield from _block(asked[:size], rows, limit_of, width)
+        asked = asked[size:]
+
+
+def _block(columns: list[Column], rows: Sequence[Row], limit_of: Row, width: int) -> Iterator[Line]:
+    """The lines of one table: a heading, a row for each arm, and the ceiling's where it has a figure."""
     columns, label_width = _fit(columns, [*rows, limit_of], width)
     grid = [_best_bold([column.cell(row) for row in rows]) for column in columns]
     grid = [[*cells, column.cell(limit_of)] for column, cells in zip(columns, grid, strict=True)]
     widths = [_width(column, cells) for column, cells in zip(columns, grid, strict=True)]
     titles = [Cell(column.title) for column in columns]
-    yield tuple(Piece(piece.text, "bold") for piece in _line("arm", label_width, titles, widths))
-    for row, cells in zip([*rows, limit_of], zip(*grid, strict=True), strict=True):
-        yield _line(row.label, label_width, cells, widths, role="dim" if row is limit_of else "")
+    yield tuple(Piece(piece.text, "bold") for piece in _line("arm".ljust(label_width), titles, widths))
+    labels = _shortened([row.label for row in [*rows, limit_of]], label_width)
+    for row, label, cells in zip([*rows, limit_of], labels, zip(*grid, strict=True), strict=True):
+        if row is not limit_of or any(cell.text != NOT_MEASURED for cell in cells):
+            yield _line(label.ljust(label_width), cells, widths, role="dim" if row is limit_of else "")
 
 
-def _line(label: str, label_width: int, cells: Sequence[Cell], widths: Sequence[int], role: str = "") -> Line:
-    pieces = [Piece(_shortened(label, label_width).ljust(label_width), role)]
+def _line(label: str, cells: Sequence[Cell], widths: Sequence[int], role: str = "") -> Line:
+    pieces = [Piece(label, role)]
     for cell, width in zip(cells, widths, strict=True):
         pieces.append(Piece(_GAP + " " * (width - len(cell.text)), role))
         pieces.append(Piece(cell.text, cell.role or role))
     return tuple(pieces)
 
 
-def _columns(limit: int, measures: Sequence[str], width: int, *, with_gold: bool) -> list[Column]:
-    """Every column in order; the last extra ones go first when there is little room.
+def _asked(measures: Sequence[str]) -> list[Column]:
+    """A column for each of the further measures of a run."""
+    return [Column(name, _measure(name, best=name.partition("@")[0] in CUT)) for name in measures]
+
+
+def _columns(limit: int, asked: Sequence[Column], width: int, *, with_gold: bool) -> list[Column]:
+    """Every column in order, the further measures that were ``asked`` for among them.
 
     Where no sample has gold, what is left to judge is whether an arm knew to be silent.
     """
     roomy = width >= _ROOMY
     columns = [
         Column("n", lambda row: _count(row.group.get("n"))),
-        *_recalls(limit, asked=bool(measures)),
+        *_recalls(limit, asked=bool(asked)),
         Column("MRR", _measure("mrr@k"), needs_gold=True),
-        *(
-            Column(name, _measure(name, best=name.partition("@")[0] in CUT), needs_gold=True)
-            for name in measures
-        ),
+        *asked,
         Column(f"hit@{limit} (95% CI)", lambda row: _rate(row, "hit@k", roomy=roomy), needs_gold=True),
         Column("answered", _measure("hit@k", "answered"), extra=True, needs_gold=True),
         Column(
             "selective (95% CI)", lambda row: _rate(row, "selective_success", roomy=roomy), extra=with_gold
         ),
-        Column("abst", _measure("abstained", best=False)),
+        Column("abst", _measure("abstained", best=False), spare=1),
         Column("err", lambda row: _count(row.group.get("errors"), bad=True)),
-        Column("p50", lambda row: _time(row, "p50_ms")),
+        Column("p50", lambda row: _time(row, "p50_ms"), spare=2),
         Column("p95", lambda row: _time(row, "p95_ms"), extra=True),
         Column("macro hit", _measure("hit@k", "macro"), extra=True, needs_gold=True),
         Column("P@k", _measure("precision@k"), extra=True, needs_gold=True),
@@ -129,8 +152,11 @@ def _recalls(limit: int, *, asked: bool) -> Iterator[Column]:
     """Recall at each cut; where measures are asked for, these come first, and one of it will do."""
     cuts = recall_cuts(limit)
     for cut in cuts:
-        extra = asked and cut != (10 if 10 in cuts else cuts[-1])
-        yield Column(f"R@{cut}", _measure(f"recall@{cut}"), extra=extra, needs_gold=True)
+        other = cut != (10 if 10 in cuts else cuts[-1])
+        extra = asked and other
+        yield Column(
+            f"R@{cut}", _measure(f"recall@{cut}"), extra=extra, needs_gold=True, spare=3 if other else 0
+        )
 
 
 def _fit(columns: list[Column], rows: Sequence[Row], width: int) -> tuple[list[Column], int]:
@@ -138,19 +164,22 @@ def _fit(columns: list[Column], rows: Sequence[Row], width: int) -> tuple[list[C
 
     Extra columns need room, and give way to whole labels; the others only to labels too short to tell apart.
     """
-    taken = {column.title: len(_GAP) + _width(column, map(column.cell, rows)) for column in columns}
-    longest = max(len(row.label) for row in rows)
-
-    def room() -> int:
-        return width - sum(taken[column.title] for column in columns)
-
+    labels = [row.label for row in rows]
+    longest = max(map(len, labels))
+    apart = next(size for size in range(_LABEL_FLOOR, 2 * longest + _LABEL_FLOOR) if _differ(labels, size))
     if width < _ROOMY:
         columns = [column for column in columns if not column.extra]
-    while room() < longest and any(column.extra for column in columns):
+    while _room(columns, rows, width) < longest and any(column.extra for column in columns):
         columns = _without_last(columns, [column for column in columns if column.extra])
-    while room() < min(longest, _LABEL_FLOOR) and len(columns) > 1:
-        columns = _without_last(columns, columns)
-    return columns, max(1, min(longest, room()))
+    while _room(columns, rows, width) < min(longest, apart) and len(columns) > 1:
+        most = max(column.spare for column in columns)
+        columns = _without_last(columns, [column for column in columns if column.spare == most])
+    return columns, max(1, min(longest, _room(columns, rows, width)))
+
+
+def _room(columns: Sequence[Column], rows: Sequence[Row], width: int) -> int:
+    """What the columns leave of ``width`` for labels."""
+    return width - sum(len(_GAP) + _width(column, map(column.cell, rows)) for column in columns)
 
 
 def _without_last(columns: list[Column], candidates: list[Column]) -> list[Column]:
@@ -256,5 +285,17 @@ def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:
         yield Piece(f"errors: {', '.join(labels)}: {said}", "bad")
 
 
-def _shortened(label: str, width: int) -> str:
-    return label if len(label) <= width else label[: width - 1] + "…"
+def _shortened(labels: Sequence[str], width: int) -> list[str]:
+    """Labels of at most ``width``: cut at their ends, or in the middle where two would then be alike."""
+    ends = [label if len(label) <= width else label[: width - 1] + "…" for label in labels]
+    if len(set(ends)) == len(labels) or width < 3:
+        return ends
+    tail = width // 2
+    return [
+        label if len(label) <= width else f"{label[: width - tail - 1]}…{label[-tail:]}" for label in labels
+    ]
+
+
+def _differ(labels: Sequence[str], width: int) -> bool:
+    """Whether labels that are cut to ``width`` can be told apart."""
+    return len(set(_shortened(labels, width))) == len(set(labels))

@@ -17,19 +17,24 @@ from pytest_retrieval.snapshots.paths import OWN_FOLDER
 _NOT_SUPPORTED = {errno.EINVAL, errno.ENOTSUP}  # some file systems cannot sync a directory
 
 
-def write_report(path: Path, chunks: Iterable[bytes], what: str = "the report") -> None:
+def write_report(
+    path: Path, chunks: Iterable[bytes], what: str = "the report", *, makes_folder: bool = False
+) -> None:
     """Replace ``path`` by the joined ``chunks`` and one line feed, atomically and durably.
 
-    A symbolic link is written through; the mode is what the umask gives. Raises ReportError, naming the file
-    by ``what`` it is, when it cannot be written; the old one is then still there, and nothing else is left.
+    A symbolic link is written through; the mode is what the umask gives; with ``makes_folder`` folders that
+    are missing are made. Raises ReportError, naming the file by ``what`` it is, when it cannot be written;
+    the old one is then still there, and no other file is left.
     """
-    write_bytes(path, chain(chunks, [b"\n"]), what)
+    write_bytes(path, chain(chunks, [b"\n"]), what, makes_folder=makes_folder)
 
 
-def write_bytes(path: Path, chunks: Iterable[bytes], what: str) -> None:
+def write_bytes(path: Path, chunks: Iterable[bytes], what: str, *, makes_folder: bool = False) -> None:
     """As :func:`write_report`, with nothing after the ``chunks``."""
     with _explained(path, what):
-        target = _target(path, what)
+        target = _target(path, what, makes_folder=makes_folder)
+        if makes_folder:
+            target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
         try:
             _fill(temporary, chunks)
@@ -41,11 +46,14 @@ def write_bytes(path: Path, chunks: Iterable[bytes], what: str) -> None:
         sync_folder(target.parent)
 
 
-def check_writable(path: Path, what: str = "the report") -> None:
+def check_writable(path: Path, what: str = "the report", *, makes_folder: bool = False) -> None:
     """Raise ReportError, one line, if :func:`write_report` could not write ``path``; leave nothing behind."""
     with _explained(path, what):
-        target = _target(path, what)
-        probe = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+        target = _target(path, what, makes_folder=makes_folder)
+        folder = target.parent
+        while not folder.exists():
+            folder = folder.parent
+        probe = folder / f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
         os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
         probe.unlink()
 
@@ -56,7 +64,7 @@ def default_report(root: Path) -> Path:
     Raises ReportError when the folder cannot be made.
     """
     folder = root / OWN_FOLDER
-    with _explained(folder):
+    with _explained(folder, "the report"):
         folder.mkdir(exist_ok=True)
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore:
             ignore.write("*\n")
@@ -64,21 +72,26 @@ def default_report(root: Path) -> Path:
 
 
 @contextmanager
-def _explained(path: Path, what: str = "the report") -> Iterator[None]:
+def _explained(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise ReportError(f"cannot write {what} {path}: {error.strerror or error}") from error
 
 
-def _target(path: Path, what: str = "the report") -> Path:
-    """The file that ``path`` names after links, which is absent or a regular file."""
+def _target(path: Path, what: str, *, makes_folder: bool) -> Path:
+    """The file that ``path`` names after links, which is absent or a regular file.
+
+    Its folder is there, unless writing ``makes_folder``.
+    """
     target = Path(os.path.realpath(path))
     try:
         mode = target.lstat().st_mode
     except FileNotFoundError:
-        if not target.parent.is_dir():
-            raise ReportError(f"cannot write {what} {path}: {target.parent} is not a folder") from None
+        if not makes_folder and not target.parent.is_dir():
+            raise ReportError(
+                f"cannot write {what} {path}: there is no folder {target.parent}; make it first"
+            ) from None
         return target
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"

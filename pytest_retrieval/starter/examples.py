@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
+from unicodedata import category
 
 COUNT = 12
 _CODE = re.compile(
     r"\.(c|cc|clj|cpp|cs|cxx|dart|ex|go|h|hpp|java|jsx?|kt|lua|m|php|pl|py|r|rb|rs|scala|sh|sql|swift|tsx?|vue|zig)"
 )
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# Over the kinds of a name's characters: U upper case, l any other letter or a mark on one, d a digit.
+_WORD = re.compile(r"U+(?!l)|U?l+|d+")
 
 
 def examples(paths: Iterable[str], count: int = COUNT) -> list[dict[str, Any]]:
@@ -43,8 +45,19 @@ def _words(path: str) -> Sequence[str]:
     name = PurePosixPath(path)
     if name.name.startswith((".", "__")) or any(part.startswith(".") for part in name.parts):
         return ()
-    words = [word.lower() for word in _WORD.findall(name.stem) if not word.isdigit()]
+    kinds = "".join(map(_kind, name.stem))
+    spans = [found.span() for found in _WORD.finditer(kinds) if found[0][0] != "d"]
+    words = [name.stem[start:end].lower() for start, end in spans]
     return words if any(len(word) > 2 for word in words) else ()
+
+
+def _kind(character: str) -> str:
+    """What a character of a name is to its words, in any script."""
+    if character.isupper():
+        return "U"
+    if character.isnumeric() and not character.isalpha():
+        return "d"
+    return "l" if character.isalpha() or category(character).startswith("M") else " "
 
 
 def _spread(named: Sequence[tuple[str, Sequence[str]]]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_retrieval.errors import SnapshotError, UsageError
-from pytest_retrieval.snapshots.checkout import head_commit, is_checkout
+from pytest_retrieval.snapshots.checkout import is_checkout
 from pytest_retrieval.snapshots.git import list_entries
 from pytest_retrieval.snapshots.program import Git, git_directory
 
@@ -41,10 +41,14 @@ def find_repository(folder: Path) -> Repository:
             f"{folder} is in no Git repository: queries are asked of a commit; run git init first"
         )
     try:
-        commit = head_commit(root)
+        git = Git(git_directory(root))
+        commit = git.resolve("HEAD")
     except SnapshotError as error:
-        raise UsageError(f"{error}; commit something first: queries are asked of a commit") from None
-    git = Git(git_directory(root))
+        raise UsageError(str(error)) from None
+    if commit is None:
+        raise UsageError(
+            f"{root}: the repository has no commit yet; commit something first: queries are asked of a commit"
+        )
     paths = [entry.path for entry in list_entries(git, commit)]
     return Repository(root, _name(git, root), commit, _branch(git), paths)
 

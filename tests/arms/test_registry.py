@@ -122,6 +122,7 @@ def test_every_creation_is_a_new_arm() -> None:
         ),
         ("bm25:al", "unknown arm 'bm25:al'; did you mean 'bm25:all'?"),
         ("xyzzy", "unknown arm 'xyzzy'; known arms:"),
+        ("tools/mine.json", "unknown arm 'tools/mine.json'; did you mean 'engine:tools/mine.json'?; known"),
         ("Grep", "did you mean 'grep'?"),
         ("grep,grep", "two arms have the label 'grep'; name one of them: NAME=grep"),
         ("bm25,bm25:all", "two arms have the label 'bm25:all'"),

@@ -219,3 +219,32 @@ def test_a_damaged_report_is_one_line_or_a_verdict(folder: Path, capsys: pytest.
         ):
             code, said = cli.main(words), capsys.readouterr()
             assert code in (0, 1) or len(said.err.splitlines()) == 1
+
+
+def test_a_name_that_nobody_accepted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["baseline", "list"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "none here: pytest-retrieval baseline accept REPORT --as main --reason 'why'\n"
+    assert cli.main(["baseline", "accept", "old.json", "--as", "main", "--reason", "first"]) == 0
+    assert cli.main(["compare", "maim", "new.json"]) == 2
+    assert capsys.readouterr().err == (
+        "pytest-retrieval: maim: no report, and no baseline of that name was accepted here;"
+        " did you mean 'main'?; known are main\n"
+    )
+
+
+def test_folders_of_outputs_are_made(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["export", "old.json", "--as", "csv", "-o", "a/rows.csv"]) == 0
+    assert capsys.readouterr().err == "wrote a/rows.csv\n"
+    assert cli.main(["summarize", "old.json", "-o", "b/c/all.json"]) == 0
+    assert cli.main(["html", "old.json", "-o", "d/page.html"]) == 0
+    assert all((folder / name).stat().st_size for name in ("a/rows.csv", "b/c/all.json", "d/page.html"))
+
+
+def test_parquet_is_not_for_a_terminal(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert cli.main(["export", "old.json", "--as", "parquet"]) == 2
+    assert capsys.readouterr().err == "pytest-retrieval: parquet is no text to look at: give -o FILE\n"

@@ -101,7 +101,7 @@ def test_without_a_snapshot_the_fault_names_the_option() -> None:
     repo, commit = faults_of({"query": "x", "relevant": ["a"]})
     assert repo.startswith("line 1: field 'repo': missing; ")
     assert commit.startswith("line 1: field 'base_commit': missing; ")
-    assert "--snapshot OWNER/NAME@COMMIT=SOURCE" in repo
+    assert "--snapshot [OWNER/NAME@COMMIT=]SOURCE" in repo
 
 
 def test_another_repository_does_not_take_the_default_s_commit() -> None:

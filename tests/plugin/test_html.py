@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_retrieval.cli import main
-from tests.plugin.support import FFT, HULL, MAIN, NUMPY, SAIL, SVD, TREES, Bench
+from tests.plugin.support import BOAT, COMMITS, FFT, HULL, MAIN, NUMPY, SAIL, SVD, TREES, Bench
 
 pytest_plugins = ["pytester"]
 
@@ -38,6 +38,24 @@ def data_of(page: str) -> dict[str, Any]:
     block = page.partition('<script type="text/plain" id="data">')[2].partition("</script>")[0]
     found: dict[str, Any] = json.loads(zlib.decompress(b64decode(block)))
     return found
+
+
+def test_the_folder_of_the_page_is_made_unless_the_run_is_refused(bench: Bench) -> None:
+    refused = bench.run(*MAIN, "--retrieval-html=new/of/page.html", "--report=no/report.json")
+    assert refused.ret == 4
+    assert bench.run(*MAIN, "--retrieval-html=new/of/page.html", "--gate=nobody: errors == 0").ret == 4
+    assert not (bench.path / "new").exists()
+    result = bench.run(*MAIN, "--retrieval-html=new/of/page.html")
+    assert "html: new/of/page.html" in result.outlines
+    assert len(data_of((bench.path / "new/of/page.html").read_text(encoding="utf-8"))["samples"]) == 7
+
+
+def test_a_folder_that_a_run_searches_gets_no_page(bench: Bench) -> None:
+    bench.write("src/a.go", "package a\n")
+    result = bench.run(*MAIN, f"--snapshot={BOAT}@{COMMITS[BOAT]}=src", "--retrieval-html=src/new/page.html")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: the HTML report */src/new/page.html lies in */src, which *"])
+    assert not (bench.path / "src" / "new").exists()
 
 
 def test_a_run_writes_its_page(bench: Bench) -> None:
@@ -85,7 +103,7 @@ def test_explaining_alone_keeps_it_for_later(bench: Bench) -> None:
     [
         ("suite.py", "would replace a file that no run wrote"),
         ("release/benchmark/mini/samples.jsonl", "must not be the samples file"),
-        ("missing/out.html", "missing"),
+        ("suite.py/new/out.html", "suite.py/new/out.html: Not a directory"),
         (".retrieval/report.json", "must not be the report"),
     ],
 )

@@ -139,7 +139,7 @@ MISTAKES = {
     ),
     "a report nowhere": (
         [*MAIN, "--report=no/where.json"],
-        "cannot write the report */no/where.json: */no is not a folder",
+        "cannot write the report */no/where.json: there is no folder */no; make it first",
     ),
     "a report below a file": (
         [*MAIN, "--report=test_suite.py/report.json"],

@@ -112,7 +112,7 @@ def test_an_input_is_never_overwritten(
         (["--format", "corvint"], "--format corvint says how the file of -o is written"),
         (["--gate", "grep"], "gate 'grep': one of"),
         (["--gate", "rocket: errors == 0"], "no arm 'rocket' here"),
-        (["-o", "absent/folder/all.json"], "cannot write the report"),
+        (["-o", "/dev/null/all.json"], "cannot write the report /dev/null/all.json: Not a directory"),
         (["absent.json"], "cannot read the report absent.json"),
     ],
 )

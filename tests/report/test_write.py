@@ -157,6 +157,17 @@ def test_writable_leaves_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == ["report.json"]
 
 
+def test_missing_folders_are_made_where_they_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "one" / "two" / "page.html"
+    check_writable(path, makes_folder=True)
+    assert names(tmp_path) == []
+    write_report(path, [b"ne", b"w"], makes_folder=True)
+    assert path.read_bytes() == NEW
+    (tmp_path / "file").touch()
+    with pytest.raises(ReportError, match=r"cannot write the page .*/file/two/page.html: Not a directory"):
+        check_writable(tmp_path / "file" / "two" / "page.html", "the page", makes_folder=True)
+
+
 def make_loop(folder: Path) -> Path:
     (folder / "a").symlink_to(folder / "b")
     (folder / "b").symlink_to(folder / "a")
@@ -172,7 +183,7 @@ def make_fifo(folder: Path) -> Path:
     ("name", "why"),
     [
         (lambda folder: folder, "it is a folder"),
-        (lambda folder: folder / "absent" / "r.json", "absent is not a folder"),
+        (lambda folder: folder / "absent" / "r.json", "absent; make it first"),
         (make_fifo, "it is not a regular file"),
         (make_loop, "it is not a regular file"),
         (lambda folder: folder / ("n" * 300), "File name too long"),

@@ -29,6 +29,20 @@ def test_by_hand() -> None:
     ]
 
 
+def test_words_in_any_script() -> None:
+    paths = [
+        "größe/ÜbergabePunkt.py",
+        "naïveBayes.py",
+        "ошибкаВвода.go",
+        "データ読込.py",
+        "cafe\u0301Menu2.py",
+    ]
+    asked = [row["query"].removeprefix("where is the code for ") for row in examples(paths)]
+    assert sorted(asked) == sorted(
+        ["übergabe punkt?", "naïve bayes?", "ошибка ввода?", "データ読込?", "cafe\u0301 menu?"]
+    )
+
+
 def test_names_that_are_not_their_own_ask_for_nothing() -> None:
     assert examples(["a/setup.py", "b/setup.py", "a/x.py", "a/1.py"]) == []
 

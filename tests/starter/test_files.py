@@ -94,6 +94,14 @@ def test_without_a_commit_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert {path.name for path in tmp_path.iterdir()} == {".git", "1"}
 
 
+def test_without_git_one_line(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(repository))
+    assert main(["init", str(repository)]) == 2
+    assert capsys.readouterr().err.endswith("is Git installed?\n")
+
+
 def test_the_readme_shows_the_workflow() -> None:
     assert f"```yaml\n{workflow('main')}```" in (ROOT / "README.md").read_text(encoding="utf-8")
 

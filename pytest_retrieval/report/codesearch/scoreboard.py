@@ -11,6 +11,7 @@ from pytest_retrieval.report.codesearch import board_cells as cells
 from pytest_retrieval.report.codesearch.board_cells import Row, failure, is_failed
 from pytest_retrieval.report.codesearch.board_pairs import TITLES, Pairs, fitted, not_compared, pair_grid
 from pytest_retrieval.report.codesearch.pairs import search_pairs
+from pytest_retrieval.report.pieces import plural
 
 _GAP = "  "
 
@@ -214,8 +215,10 @@ def _heading(corpus: str, rows: Sequence[Row]) -> str:
     row = rows[0]
     queries = max((row["file"]["queries"] for row in rows if "file" in row), default=0)
     first, *more = row.get("indexed_tree", ".").split(",")
-    tree = "" if first in ("", ".") else f" of {first}" + (f" and {len(more)} more folders" if more else "")
-    return f"corpus {corpus}: {row.get('files', 0)} files{tree}, {queries} queries"
+    others = f" and {plural(len(more), 'more folder')}" if more else ""
+    tree = "" if first in ("", ".") else f" of {first}{others}"
+    files = plural(row.get("files", 0), "file")
+    return f"corpus {corpus}: {files}{tree}, {plural(queries, 'query')}"
 
 
 def _columns(rows: Sequence[Row]) -> tuple[list[_Column], list[str]]:

@@ -26,8 +26,8 @@ from pytest_retrieval.report.write import write_report
 
 
 def write_page(path: Path, report: Report) -> None:
-    """Write the page about ``report`` into ``path``; raises ReportError where that fails."""
-    write_report(path, page(report.head, report.details()), "the HTML report")
+    """Write the page about ``report`` into ``path``, making its folder; raises ReportError where it fails."""
+    write_report(path, page(report.head, report.details()), "the HTML report", makes_folder=True)
 
 
 def page(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
