@@ -56,7 +56,7 @@ def _group(
     counts = [str(max(found["n"] for found in figures.values())) for figures in shown.values()]
     label_width = max(map(len, (*shown, "pair")))
     count_width = max(map(len, counts))
-    titles = {name: _title(name, report["limit"]) for name in columns}
+    titles = {name: measure_title(name, report["limit"]) for name in columns}
     widths = {name: max(len(titles[name]), *(len(cell.text) for cell in columns[name])) for name in columns}
     room = width - len(_GAP) - count_width
     kept = _fitting(widths, room - label_width) or _fitting(widths, room - len("pair"))[:1]
@@ -111,7 +111,8 @@ def _signed(value: float, *, roomy: bool) -> str:
     return text if roomy else text[0] + text[1:].removeprefix("0") if abs(value) < 1 else text[:5]
 
 
-def _title(measure: str, limit: int) -> str:
+def measure_title(measure: str, limit: int) -> str:
+    """What a measure is called in a table: ``R@10``, ``MRR``, and ``ap@20`` for ``ap@k``."""
     if measure in _TITLES:
         return _TITLES[measure]
     family, _, cut = measure.partition("@")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pytest_retrieval.measures.names import CUT, recall_cuts
 from pytest_retrieval.report import footnotes
-from pytest_retrieval.report.paired_table import paired_lines
+from pytest_retrieval.report.paired_table import measure_title, paired_lines
 from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.summaries import BUILD
 
@@ -77,7 +77,7 @@ def _table(report: Mapping[str, Any], width: int) -> Iterator[Line]:
     ]
     limit_of = Row("(ceiling)", report["ceiling"]["all"], {})
     with_gold = any(row.group["positives"] for row in rows) or not any(row.group["n"] for row in rows)
-    asked = _asked(report.get("measures", ())) if with_gold else []
+    asked = _asked(report.get("measures", ()), report["limit"]) if with_gold else []
     columns = _columns(report["limit"], asked, width, with_gold=with_gold)
     needed = [column for column in columns if not column.extra]
     longest = max(len(row.label) for row in [*rows, limit_of])
@@ -116,9 +116,12 @@ def _line(label: str, cells: Sequence[Cell], widths: Sequence[int], role: str = 
     return tuple(pieces)
 
 
-def _asked(measures: Sequence[str]) -> list[Column]:
+def _asked(measures: Sequence[str], limit: int) -> list[Column]:
     """A column for each of the further measures of a run."""
-    return [Column(name, _measure(name, best=name.partition("@")[0] in CUT)) for name in measures]
+    return [
+        Column(measure_title(name, limit), _measure(name, best=name.partition("@")[0] in CUT))
+        for name in measures
+    ]
 
 
 def _columns(limit: int, asked: Sequence[Column], width: int, *, with_gold: bool) -> list[Column]:

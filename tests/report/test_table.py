@@ -242,8 +242,8 @@ def test_measures_that_do_not_fit_beside_the_others_follow_them() -> None:
         "grep       1  0.500  0.500  1.000  0.500  1.000 .207-1.00  0.000    0    -",
         "(ceiling)  0      -      -      -      -                -      -    -    -",
         "",
-        "arm        ndcg@10   ap@k  rprec@k    p@5  f05@5  full@5  hit@5",
-        "grep         0.125  0.125    0.125  0.125  0.125   0.125  0.125",
+        "arm        ndcg@10  ap@20  rprec@20    p@5  f05@5  full@5  hit@5",
+        "grep         0.125  0.125     0.125  0.125  0.125   0.125  0.125",
         "",
     ]
 
