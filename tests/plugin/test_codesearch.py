@@ -420,7 +420,7 @@ def test_the_shape_of_semble_in_a_run(search: Search, capsys: pytest.CaptureFixt
     search.bench.write("annotations/kv.json", json.dumps([{**task, "category": "api"}]))
     file, root = f"--corpora={search.bench.path / 'repos.json'}", f"--corpora-root={search.root.parent}"
     assert main(["corpora", "validate", file, root]) == 0
-    assert capsys.readouterr().out == "kv: 1 queries (1 api): sound\n"
+    assert capsys.readouterr().out == "kv: 1 query (1 api): sound\n"
     asked = ("--arms=engine:tool.json", "--retrieval-store=none", file, root)
     done = search.bench.run(*asked, "--gate=tool @ difficulty:api: ndcg@10 >= 0.9197")
     done.stdout.fnmatch_lines(["gate PASSED*"])
