@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from hashlib import sha256
 from typing import Any
 
 from pytest_retrieval.errors import ArmError
@@ -53,6 +54,7 @@ def describe(
         "gold_absent": [] if snapshot is None else [path for path in sample.gold if path not in snapshot],
         "gold_cut": [] if snapshot is None else [path for path in sample.gold if path in snapshot.cut],
         "query_chars": len(sample.query_text),
+        "query_sha256": sha256(sample.query_text.encode("utf-8", "surrogatepass")).hexdigest(),
         "query_truncated": len(sample.query_text) > TRUNCATED_ABOVE,
         "status": status or ("fault" if faulty else "measured"),
         "arms": {label: answer_row(row) for label, row in rows.items()},

@@ -140,7 +140,7 @@ def align(
     new, old = [], []
     for place, sample in enumerate(samples):
         found = exact.get(sample.key, loose.get(sample.key[1:]))
-        if found is not None and (not facts or baseline.scores.samples[found].facts == sample.facts):
+        if found is not None and (not facts or theirs[found].is_same(sample)):
             new.append(place)
             old.append(found)
     held = len(baseline.scores.samples)

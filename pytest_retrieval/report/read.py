@@ -139,6 +139,7 @@ _detail = record(
         "metrics": map_of(_measures, _label),
     },
     {
+        "query_sha256": _digest,
         "cluster": text,
         "attempts": count,
         "ceiling": _measures,

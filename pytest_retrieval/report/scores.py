@@ -41,6 +41,12 @@ class Sample(NamedTuple):
     repo: str
     cluster: str | None
     facts: tuple[Any, ...]
+    query: str | None = None
+
+    def is_same(self, other: Sample) -> bool:
+        """Whether both ask the same; the digest of a query is not known of reports of before it was kept."""
+        asked = {self.query, other.query} - {None}
+        return self.facts == other.facts and len(asked) < 2
 
 
 @dataclass(slots=True)
@@ -103,7 +109,8 @@ def read_scores(
         for group in _groups(detail, trial=trial):
             members.setdefault(group, []).append(len(samples))
         facts = tuple(str(detail.get(name)) for name in (_TRIAL_FACTS if trial else _FACTS))
-        samples.append(Sample(key_of(detail), detail["repo"], detail.get("cluster"), facts))
+        query = detail.get("query_sha256")
+        samples.append(Sample(key_of(detail), detail["repo"], detail.get("cluster"), facts, query))
         for label, column in columns.items():
             read = _trial_row if trial else _row
             _append(column, *read(detail, label, measures, limit))

@@ -209,6 +209,13 @@ def test_a_limited_arm_is_asked_inside_its_slot() -> None:
     assert outcome.faults == ()
 
 
+def test_a_query_is_known_by_its_digest() -> None:
+    sample = Sample(id="s", task="t", repo="a/b", commit="1" * 40, query_text="abc", query={}, gold=("b.c",))
+    # FIPS 180-2, B.1
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert judged(lambda query: [], sample).detail["query_sha256"] == known
+
+
 @pytest.mark.parametrize(("length", "truncated"), [(2_000, False), (2_001, True)])
 def test_long_queries_are_marked_whatever_the_arms(length: int, truncated: bool) -> None:
     sample = Sample(

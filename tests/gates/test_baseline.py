@@ -306,6 +306,19 @@ def test_samples_of_an_edited_file_are_the_same_where_their_facts_are(tmp_path: 
     assert found.record()["baseline"]["common"] == 9
 
 
+def test_another_question_of_the_same_length_is_another_sample(tmp_path: Path) -> None:
+    one, two = "ab" * 32, "cd" * 32
+    before = made([sample(row, 1, query_sha256=one) for row in range(10)])
+    edited = made(
+        [sample(row, 1, source=OTHER_SOURCE, query_sha256=two if row < 1 else one) for row in range(10)]
+    )
+    found = verdict(tmp_path, "grep: hit@k >= baseline", edited, before, overlap=0.9)
+    assert found.record()["baseline"]["common"] == 9
+    # A report of before the digest was kept is compared by what it has.
+    found = verdict(tmp_path, "grep: hit@k >= baseline", edited, run([1] * 10), overlap=0.9)
+    assert found.record()["baseline"]["common"] == 10
+
+
 @pytest.mark.parametrize(
     ("new", "old", "overlap", "why"),
     [

@@ -21,7 +21,7 @@ REPOS = ("acme/anvil", "acme/bellows", "acme/crucible")
 FILES = 6
 #: What answers of two runs may differ in, and what of a sample depends on the verb of its query.
 TIMES = {"wall_ms", "build_ms", "cache_state"}
-OF_THE_QUERY = {"source", "query_chars"}
+OF_THE_QUERY = {"source", "query_chars", "query_sha256"}
 WAIT = 120.0
 
 SUITE = """
