@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_retrieval.report.compare import ArmChange, Comparison, Moved, Row
+from pytest_retrieval.report.exports.markdown import code
 from pytest_retrieval.report.paired import SELECTIVE
 from pytest_retrieval.report.pieces import Line, Piece, plural, printable
 from pytest_retrieval.stats.paired import leaves_out_zero
@@ -48,7 +49,7 @@ def markdown(found: Comparison) -> Iterator[str]:
         yield "|---|---|--:|--:|--:|---|---|"
         for row in arm.rows:
             cells = (
-                _escaped(row.group),
+                row.group if row.group == "all" else code(row.group),
                 _title(row.measure),
                 *_figures(row, mark=f" \\{_OUTSIDE}"),
                 _counts(row, " / "),
@@ -59,7 +60,7 @@ def markdown(found: Comparison) -> Iterator[str]:
             yield ""
             yield f"<details><summary>{_escaped(moved[0])}</summary>"
             yield ""
-            yield from (f"- {_escaped(text)}" for text in moved[1:])
+            yield from (f"- {code(f'{item.repo} {item.id}')}: {_ranks(item)}" for item in arm.moved)
             yield ""
             yield "</details>"
     yield ""

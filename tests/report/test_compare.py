@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,13 @@ def test_equal_losses_are_marked_where_the_randomisation_test_tells_them(
 
 
 def test_markdown_shows_names_as_text(tmp_path: Path) -> None:
-    old = made([sample(row, 1, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
-    new = made([sample(row, 0, id=f"<b>|{row}", repo="a_b/`c`") for row in range(6)])
+    name = "<b>|![x](http://example.org/x.png) @octocat {}"
+    old = made([sample(row, 1, id=name.format(row), repo="a_b/`c`") for row in range(6)])
+    new = made([sample(row, 0, id=name.format(row), repo="a_b/`c`") for row in range(6)])
     lines = list(markdown(compared(tmp_path, old, new, measures=["hit@k"])))
     assert "| all | hit@k | 6 | 1.000 | 0.000 | -1.000 all equal \\* | 0 / 6 / 0 |" in lines
-    assert "- a\\_b/'c' &lt;b>\\|0: rank 1 -> not found" in lines
+    moved = next(line for line in lines if "octocat 0" in line)
+    shown = moved.removeprefix("- <code>").removesuffix("</code>: rank 1 -> not found")
+    assert not set("<>|![]@`_*") & set(shown)  # no image is fetched, nobody is called
+    assert unescape(shown) == f"a_b/`c` {name.format(0)}"
     assert lines[-1] == "\\* zero is outside the interval"
