@@ -359,10 +359,36 @@ def test_a_trial_is_registered_once(trial: Trial) -> None:
     header = {"profile": "pytest-retrieval/1", "kind": "trial", "model": "", "access": "none"}
     journal = json.dumps({**header, "agent": trial.report()["agent"]}, separators=(",", ":"))
     write(trial.path / "out.json.journal", journal + "\n")
-    assert trial.bench.run(*words, "--retrieval-resume", "--repeats=2").ret == pytest.ExitCode.USAGE_ERROR
+    refused = trial.bench.run(*words, "--retrieval-resume", "--repeats=2")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(
+        ["ERROR: *registers a run whose trial is {'repeats': 1}, and this run's is {'repeats': 2}; *"]
+    )
     write(trial.path / "out.json.journal", journal + "\n")
     assert trial.bench.run(*words, "--retrieval-resume").ret == 0
     assert json.loads(sidecar.read_text()) == registered
+
+
+def test_a_run_of_another_version_says_which_and_what_to_do(trial: Trial) -> None:
+    words = ["--tasks=tasks.json", "--agent=script:agent.sh", "--report=out.json", "-p", "no:cacheprovider"]
+    assert trial.bench.run(*words).ret == 0
+    sidecar = trial.path / "out.json.registration.json"
+    registered = json.loads(sidecar.read_text())
+    sidecar.write_text(json.dumps({**registered, "bench_sha256": "0" * 64}))
+    header = {"profile": "pytest-retrieval/1", "kind": "trial", "model": "", "access": "none"}
+    of_before = {**header, "agent": trial.report()["agent"], "version": "0.0.9"}
+    write(trial.path / "out.json.journal", json.dumps(of_before, separators=(",", ":")) + "\n")
+    refused = trial.bench.run(*words, "--retrieval-resume")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(
+        [
+            "ERROR: --retrieval-resume: *out.json.registration.json registers a run of other code of this "
+            "package (it was begun by version 0.0.9, this is *): take it up with the package as it was, or *"
+        ]
+    )
+    assert (trial.path / "out.json.journal").exists()
+    sidecar.unlink()
+    assert trial.bench.run(*words, "--retrieval-resume").ret == 0
 
 
 def test_a_journal_of_another_agent_is_not_taken_up(trial: Trial) -> None:

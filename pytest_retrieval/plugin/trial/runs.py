@@ -127,12 +127,12 @@ def _check(path: Path, header: Mapping[str, Any], identity: Mapping[str, Any]) -
     for name, value in identity.items():
         if header.get(name) != value:
             raise UsageError(
-                f"--retrieval-resume: {path} is of a run whose {name} is {_shown(header.get(name), value)}, "
-                f"and this run's is {_shown(value, header.get(name))}; start anew without --retrieval-resume"
+                f"--retrieval-resume: {path} is of a run whose {name} is {shown(header.get(name), value)}, "
+                f"and this run's is {shown(value, header.get(name))}; start anew without --retrieval-resume"
             )
 
 
-def _shown(value: Any, other: Any) -> str:
+def shown(value: Any, other: Any) -> str:
     """A value for a message; of two objects only what differs."""
     if isinstance(value, Mapping) and isinstance(other, Mapping):
         value = {name: said for name, said in sorted(value.items()) if other.get(name) != said}
