@@ -112,6 +112,7 @@ class Group:
         variables = dict(environment) if environment is not None else allowed_environment()
         if self._mark is not None:
             variables[VARIABLE] = self._mark
+            guard.expected(f"{VARIABLE}={self._mark}")
         self._usage: int | None = None
         with contextlib.ExitStack() as stack:
             meter: list[int] = []
@@ -159,6 +160,7 @@ class Group:
             )
         except (OSError, ValueError) as error:
             self._close_usage()
+            self._forget_mark()
             reason = getattr(error, "strerror", None) or str(error)
             raise ProgramError(f"cannot start {_shown(argv[0])}: {reason}") from error
 
@@ -192,6 +194,10 @@ class Group:
         descriptor, self._usage = self._usage, None
         if descriptor is not None:
             os.close(descriptor)
+
+    def _forget_mark(self) -> None:
+        if self._mark is not None:
+            guard.forgotten(f"{VARIABLE}={self._mark}")
 
     def left_behind(self) -> int:
         """How many processes a traced program left at its end; those that are just ending do not count."""
@@ -228,6 +234,7 @@ class Group:
                 end_strays(self.process.pid, self._mark)
             self.process.wait()
             guard.ended(self.process.pid)
+            self._forget_mark()
 
 
 def pump(

@@ -40,7 +40,16 @@ def strays(leader: int, mark: str) -> list[int]:
     if first is None:
         return []
     wanted = f"{VARIABLE}={mark}".encode()
-    return [pid for pid in _others(leader) if _belongs(pid, leader, first.started, wanted)]
+    found: list[int] = []
+    seen = {leader}
+    # One that has forked and ended since it was listed has left a child that was not: so look for new ones.
+    for _ in range(_ROUNDS):
+        new = [pid for pid in _processes() if pid not in seen]
+        if not new:
+            break
+        seen.update(new)
+        found += [pid for pid in new if _belongs(pid, leader, first.started, wanted)]
+    return found
 
 
 def remaining(leader: int, mark: str, seconds: float) -> list[int]:
@@ -75,10 +84,10 @@ class _Stat(NamedTuple):
     started: int
 
 
-def _others(leader: int) -> Iterator[int]:
+def _processes() -> Iterator[int]:
     with contextlib.suppress(OSError):
         for place in _PROCESSES.iterdir():
-            if place.name.isdigit() and int(place.name) != leader:
+            if place.name.isdigit():
                 yield int(place.name)
 
 

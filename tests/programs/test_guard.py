@@ -76,6 +76,68 @@ run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300)
     )
 
 
+def test_a_traced_program_ends_though_its_starter_was_killed_before_it_could_tell_its_group(
+    tmp_path: Path,
+) -> None:
+    pids = tmp_path / "pids"
+    script = f"""
+import os, signal, sys, time
+from pathlib import Path
+from pytest_retrieval.programs import guard
+from pytest_retrieval.programs.process import run
+def started(group):
+    while not Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+guard.started = started
+run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300, traced=True)
+"""
+    with start(script, pids) as process:
+        assert process.wait() == -signal.SIGKILL
+    until(lambda: not any(map(is_alive, map(int, pids.read_text().split()))))
+    until(lambda: not guards_of(process.pid))
+
+
+def test_what_has_left_the_group_of_a_traced_program_ends_with_the_killed_starter(tmp_path: Path) -> None:
+    pids, told = tmp_path / "pids", tmp_path / "told"
+    leaving = (
+        "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(300)"
+    )
+    program = (
+        f'{sys.executable} -c "{leaving}" "$0.gone" & until [ -s "$0.gone" ]; do sleep 0.1; done; {PROGRAM}'
+    )
+    script = f"""{TELLING}
+from pytest_retrieval.programs.process import run
+run(["sh", "-c", {program!r}, sys.argv[1]], timeout=300, traced=True)
+"""
+    with start(script, pids, told) as process:
+        until(lambda: is_guarded(pids, told))
+        gone = int(Path(f"{pids}.gone").read_text())
+        assert is_alive(gone)
+        process.kill()
+    until(lambda: not any(map(is_alive, [gone, *map(int, pids.read_text().split())])))
+
+
+def test_a_traced_program_that_ended_is_not_looked_for_any_more(tmp_path: Path) -> None:
+    """A bystander that has come by its mark is left alone."""
+    script = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from pytest_retrieval.programs.process import run
+from pytest_retrieval.programs.strays import VARIABLE
+mark = run(["sh", "-c", f"echo ${VARIABLE}"], timeout=60, traced=True).stdout.decode().strip()
+bystander = subprocess.Popen(["sleep", "300"], env={VARIABLE: mark}, start_new_session=True)
+Path(sys.argv[1]).write_text(str(bystander.pid))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    with start(script, tmp_path / "pid") as process:
+        process.wait()
+    until(lambda: not guards_of(process.pid))
+    bystander = int((tmp_path / "pid").read_text())
+    assert is_alive(bystander)
+    os.kill(bystander, signal.SIGKILL)
+
+
 def test_a_fork_that_lives_on_does_not_keep_the_programs_alive(tmp_path: Path) -> None:
     pids, told, fork = tmp_path / "pids", tmp_path / "told", tmp_path / "fork"
     script = f"""{TELLING}
