@@ -94,8 +94,8 @@ run(["sh", "-c", {PROGRAM!r}, sys.argv[1]], timeout=300, traced=True)
 """
     with start(script, pids) as process:
         assert process.wait() == -signal.SIGKILL
-    until(lambda: not any(map(is_alive, map(int, pids.read_text().split()))))
-    until(lambda: not guards_of(process.pid))
+    wait_until(lambda: ended([*map(int, pids.read_text().split())]), "the end of the program")
+    wait_until(lambda: not guards_of(process.pid), "the end of the guard")
 
 
 def test_what_has_left_the_group_of_a_traced_program_ends_with_the_killed_starter(tmp_path: Path) -> None:
@@ -111,11 +111,11 @@ from pytest_retrieval.programs.process import run
 run(["sh", "-c", {program!r}, sys.argv[1]], timeout=300, traced=True)
 """
     with start(script, pids, told) as process:
-        until(lambda: is_guarded(pids, told))
+        wait_until(lambda: is_guarded(pids, told), "the program")
         gone = int(Path(f"{pids}.gone").read_text())
         assert is_alive(gone)
         process.kill()
-    until(lambda: not any(map(is_alive, [gone, *map(int, pids.read_text().split())])))
+    wait_until(lambda: ended([gone, *map(int, pids.read_text().split())]), "the end of the program")
 
 
 def test_a_traced_program_that_ended_is_not_looked_for_any_more(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
     with start(script, tmp_path / "pid") as process:
         process.wait()
-    until(lambda: not guards_of(process.pid))
+    wait_until(lambda: not guards_of(process.pid), "the end of the guard")
     bystander = int((tmp_path / "pid").read_text())
     assert is_alive(bystander)
     os.kill(bystander, signal.SIGKILL)

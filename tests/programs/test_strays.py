@@ -43,6 +43,16 @@ def test_a_marked_process_is_found(leader: subprocess.Popen[bytes], marked: tupl
     assert strays.strays(leader.pid, strays.new_mark()) == []
 
 
+def test_a_child_of_one_that_forked_and_ended_meanwhile_is_found(
+    leader: subprocess.Popen[bytes], marked: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its parent was listed before the fork, and was gone when it was looked at."""
+    pid, mark = marked
+    listings = iter([[os.getpid()], [os.getpid(), pid], [os.getpid(), pid]])
+    monkeypatch.setattr(strays, "_processes", lambda: next(listings))
+    assert strays.strays(leader.pid, mark) == [pid]
+
+
 def test_age_is_told_by_the_start_and_not_by_the_number(
     leader: subprocess.Popen[bytes], marked: tuple[int, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
