@@ -6,14 +6,14 @@ file and the place. What is derived is not read at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_retrieval.errors import ReportError
 from pytest_retrieval.report.canonical import PROFILE
 from pytest_retrieval.report.document import Document
-from pytest_retrieval.report.shapes import count, flag, list_of, map_of, number, record, text, whole
+from pytest_retrieval.report.shapes import Shape, count, flag, list_of, map_of, number, record, text, whole
 from pytest_retrieval.report.stored import require
 from pytest_retrieval.trial import cwtrial
 from pytest_retrieval.trial import document as written
@@ -32,11 +32,14 @@ from pytest_retrieval.trial.stored import (
 
 MOST_REPEATS = 1000
 
+_DETAIL: Mapping[str, Shape] = {**DETAIL_MEMBERS, "source": digest, "row": count, "ordinal": count}
+_DETAIL_FURTHER: Mapping[str, Shape] = {
+    **DETAIL_FURTHER,
+    "cluster": text,
+    "explain": record({"query": text, "query_chars": count}),
+}
 _entry = record({**ENTRY_MEMBERS, "runs": list_of(record(RUN_MEMBERS, RUN_FURTHER))}, ENTRY_FURTHER)
-_detail = record(
-    {**DETAIL_MEMBERS, "source": digest, "row": count, "ordinal": count, "arms": map_of(_entry)},
-    {**DETAIL_FURTHER, "cluster": text, "explain": record({"query": text, "query_chars": count})},
-)
+_detail = record({**_DETAIL, "arms": map_of(_entry)}, _DETAIL_FURTHER)
 _source = record({"path": text, "sha256": digest, "rows": count, "kept": count})
 _lost = record({"source": digest, "id": text, "ordinal": count, "why": text})
 _prices = record({"currency": text, "sha256": digest, "per_million": map_of(number), "within": map_of(text)})
@@ -111,6 +114,17 @@ def _pairs(document: Document) -> list[tuple[str, str]]:
 
 
 def _details(document: Document) -> Iterator[dict[str, Any]]:
+    """The tasks with their raw members: what is derived is found anew, and what nothing reads is left out."""
     for place, detail in enumerate(document.elements()):
         require(document, detail, _detail, place=("details", place))
-        yield detail
+        arms = {label: _raw_entry(entry) for label, entry in detail["arms"].items()}
+        yield {**_known(detail, (*_DETAIL, *_DETAIL_FURTHER)), "arms": arms}
+
+
+def _raw_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    runs = [_known(run, (*RUN_MEMBERS, *RUN_FURTHER)) for run in entry["runs"]]
+    return {**_known(entry, (*ENTRY_MEMBERS, *ENTRY_FURTHER)), "runs": runs}
+
+
+def _known(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}

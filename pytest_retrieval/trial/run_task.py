@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 from pytest_retrieval.agents.agent import Agent
 from pytest_retrieval.agents.observe import invoke
 from pytest_retrieval.errors import UsageError
+from pytest_retrieval.snapshots.scratch import remove_tree
 from pytest_retrieval.trial.contexts import Contexts
 from pytest_retrieval.trial.prepare import Prepared, has_tools
 from pytest_retrieval.trial.prompt import READ_ONLY, TOOLS
@@ -144,4 +144,4 @@ def _empty_folder(scratch: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)  # also where the agent made folders unreadable

@@ -143,5 +143,5 @@ def test_summarize_at_the_console(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.startswith("PILOT gate PASSED")
     assert main([*words[:3], "--union"]) == 2
     assert "this is a report of a trial" in capsys.readouterr().err
-    assert main(["export", str(paths[0]), "--as", "csv"]) != 0
+    assert main(["trec", str(paths[0]), "-o", str(tmp_path / "trec")]) != 0
     assert "a report of a trial, which has no rankings" in capsys.readouterr().err

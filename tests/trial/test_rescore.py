@@ -184,6 +184,19 @@ def test_an_error_that_scoring_found_is_found_anew(tmp_path: Path) -> None:
     assert found["metrics"]["success"] == 1
 
 
+def test_unknown_members_are_dropped(tmp_path: Path) -> None:
+    """Section 20. What the schema of a report does not know would make a report that it refuses."""
+    path = tmp_path / "trial.json"
+    write_report(path, built([task()]).chunks())
+    whole = path.read_bytes()
+    values = json.loads(whole)
+    detail = values["details"][0]
+    for place in (values, detail, detail["arms"]["grep"], detail["arms"]["grep"]["runs"][0]):
+        place["mine"] = 1
+    path.write_text(json.dumps(values))
+    assert b"".join(rescore(path).chunks()) == whole.removesuffix(b"\n")
+
+
 def test_what_happened_to_an_invocation_survives_the_originals_profile(tmp_path: Path) -> None:
     """A dirty copy is an error beside an exit status of 0, which there would mean that scoring found it."""
     dirty = run(error="work tree left dirty: ?? x")
