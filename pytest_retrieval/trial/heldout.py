@@ -14,10 +14,11 @@ from typing import Any, BinaryIO
 from pytest_retrieval.datasets.rows import RowError, parse_row
 from pytest_retrieval.errors import SampleError, closest
 from pytest_retrieval.regular import open_regular
+from pytest_retrieval.report.canonical import encode
 from pytest_retrieval.report.shapes import MisfitError, anything, list_of, record, text, whole
 from pytest_retrieval.snapshots.paths import is_safe
 from pytest_retrieval.text.cutting import truncate
-from pytest_retrieval.trial.manifest import KINDS, MAX_BYTES
+from pytest_retrieval.trial.manifest import KINDS, MAX_BYTES, parse_manifest
 from pytest_retrieval.trial.values import PATH_KINDS
 
 DIFF_LIMIT = 8_192
@@ -47,7 +48,8 @@ def import_heldout(tasks: Path, manifest: Path, chunk_root: Path | None = None) 
     With ``chunk_root`` the chunk file that each row names is held against its digest, too.
 
     Raises:
-        SampleError: a digest or the count differs, or a row cannot be mapped; every fault is told.
+        SampleError: a digest or the count differs, a row cannot be mapped, or a run would refuse what it
+            becomes; every fault is told.
     """
     head = _read_manifest(manifest)
     data = _read(tasks)
@@ -71,7 +73,9 @@ def import_heldout(tasks: Path, manifest: Path, chunk_root: Path | None = None) 
         raise SampleError(str(tasks), faults)
     named = head.get("name", "")
     source = f"{named}: {tasks.name} (tasks_sha256 {digest})"
-    return {"partition": head["partition"], "source": source, "tasks": mapped}
+    found = {"partition": head["partition"], "source": source, "tasks": mapped}
+    parse_manifest(encode(found), str(tasks))  # what a run would refuse is refused here
+    return found
 
 
 def _read(path: Path) -> bytes:

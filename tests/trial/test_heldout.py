@@ -99,6 +99,25 @@ def test_three_rows(tmp_path: Path) -> None:
     assert parse_manifest(json.dumps(found).encode(), "x").partition == "held-out"
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda rows, _: rows[1].update(id="t1"), "task 't1': duplicate id (2 times)"),
+        (
+            lambda rows, _: rows[0].update(gold=["../x"]),
+            "task 't1': gold['source-file'][0]: '../x' is no path",
+        ),
+        (lambda rows, _: rows[2].update(repository="acme@abc"), "task 'c1': repo: 'acme' is not OWNER/NAME"),
+    ],
+    ids=["an id twice", "gold outside", "no owner"],
+)
+def test_what_a_run_would_refuse_is_not_imported(tmp_path: Path, change: Change, fault: str) -> None:
+    with pytest.raises(SampleError) as caught:
+        Frozen(tmp_path, change).read()
+    assert fault in str(caught.value)
+    assert str(caught.value).startswith(f"{tmp_path / 'tasks.jsonl'}: ")
+
+
 def test_a_long_diff_is_cut_and_a_missing_line_is_0(tmp_path: Path) -> None:
     def change(rows: list[dict[str, Any]], manifest: dict[str, Any]) -> None:
         rows[1]["query"]["anchor_diff"] = "x" * 8_193
