@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from pytest_retrieval.text.cutting import truncate
 NOT_OBSERVED = "NOT_OBSERVED"
 COMMANDS = 50  # commands that are kept of one invocation
 COMMAND_BYTES = 200  # of each
+_MOST = 1 << 53  # tokens: up to there every whole number has a float of its own
 
 Tokens = dict[str, int | float]
 
@@ -82,10 +82,10 @@ def _take(item: Any, take: str | Mapping[str, str]) -> Any:
 
 
 def _usage(used: Mapping[str, Any]) -> Tokens | None:
-    """The counts, if each is a finite number from 0 on; none of them else, for half a price is no price."""
+    """The counts, if each is a number from 0 to 2^53; none of them else, for half a price is no price."""
     return dict(used) if all(map(_is_count, used.values())) else None
 
 
 def _is_count(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value >= 0
+    return number and 0 <= value <= _MOST  # of NaN that is false

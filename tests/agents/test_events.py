@@ -55,7 +55,11 @@ def test_case_73_garbage_tells_no_tokens_and_no_call() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"a": -1}, {"a": "5"}, {"a": {"b": 1}}, {"a": 1, "b": None}, {"a": True}, {"a": float("inf")}]
+    "bad",
+    [
+        *({"a": -1}, {"a": "5"}, {"a": {"b": 1}}, {"a": 1, "b": None}, {"a": True}),
+        *({"a": float("inf")}, {"a": float("nan")}, {"a": 10**400}),  # the last one has no float
+    ],
 )
 def test_case_73_usage_with_anything_but_counts_is_not_observed(bad: Any) -> None:
     assert read_stream(stream(usage(bad)), CODEX).tokens is None
@@ -65,6 +69,7 @@ def test_case_73_usage_with_anything_but_counts_is_not_observed(bad: Any) -> Non
 def test_case_73_the_last_usage_wins_and_an_empty_one_is_none() -> None:
     assert read_stream(stream(usage({"a": 1}), usage({"a": 2, "b": 0.5})), CODEX).tokens == {"a": 2, "b": 0.5}
     assert read_stream(stream(usage({"a": 1}), usage({}), usage("x")), CODEX).tokens == {"a": 1}
+    assert read_stream(stream(usage({"a": 2**53})), CODEX).tokens == {"a": 9007199254740992}
 
 
 def test_case_74_sixty_commands_are_counted_and_fifty_kept() -> None:
