@@ -60,8 +60,11 @@ def export(options: argparse.Namespace, rest: Sequence[str]) -> int:
     path = Path(options.report)
     if options.output is not None and same_file(Path(options.output), path):
         raise UsageError(f"-o {options.output}: this is the report itself; name another file")
-    found = _of_trial(options) if is_trial(Document(path, "details")) else _of_rankings(options)
-    pieces = list(found)  # all of them, or none is written
+    try:
+        found = _of_trial(options) if is_trial(Document(path, "details")) else _of_rankings(options)
+        pieces = list(found)  # all of them, or none is written
+    except ReportError as error:
+        raise UsageError(str(error)) from error
     if options.output is None:
         sys.stdout.buffer.writelines(pieces)
     else:
@@ -87,10 +90,7 @@ def _of_trial(options: argparse.Namespace) -> Iterable[bytes]:
             f"{options.report}: a trial's report holds claims and no rankings, which {options.format} is "
             f"about; it can be exported as {known}"
         )
-    try:
-        report = rescore(Path(options.report))
-    except ReportError as error:
-        raise UsageError(str(error)) from error
+    report = rescore(Path(options.report))
     return TRIAL_FORMATS[options.format](report, _labels(options, list(report.head["arms"])), options)
 
 
