@@ -33,7 +33,7 @@ def judge_regression(evidence: Evidence, gate: NoRegression) -> dict[str, Any]:
     here = ~(np.isnan(new.found) | np.isnan(old.found))
     n = int(np.count_nonzero(here))
     if n == 0:
-        reason = f"no sample of {gate.group} was compared"
+        reason = _without_figure(gate, new.found, old.found)
         return {"status": "undecidable", "n": 0, "reason": reason, "baseline": evidence.baseline_record(gate)}
     if (nothing := _only_errors(evidence, gate, rows)) is not None:
         return {
@@ -136,6 +136,14 @@ def _sides(evidence: Evidence, gate: NoRegression, rows: Alignment) -> tuple[Val
         for (scores, places), beside in zip(columns, reversed(plain), strict=True)
     )
     return new, old
+
+
+def _without_figure(gate: NoRegression, new: Floats, old: Floats) -> str:
+    """Why there is nothing to compare at the samples that both reports have."""
+    for side, found in (("report", new), ("baseline", old)):
+        if len(found) and np.isnan(found).all():
+            return f"no sample of the {side} has {gate.measure} of {gate.arm}"
+    return f"no sample of {gate.group} was compared"
 
 
 def _only_errors(evidence: Evidence, gate: NoRegression | Lost, rows: Alignment) -> str | None:

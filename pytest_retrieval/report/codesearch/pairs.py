@@ -23,15 +23,16 @@ Queries = Sequence[Mapping[str, Any]]
 def search_pairs(
     rows: Sequence[Row], pairs: Iterable[tuple[str, str]] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """``corpus -> "A - B" -> measure -> figures``, of rows that know their queries; of all pairs by default.
+    """``corpus -> "A - B" -> measure -> figures``, of rows that know their queries.
 
-    A pair whose rows do not answer the same question has ``{"why": …}`` instead.
+    By default each row is held against those before it, as arms are against the first. A pair whose rows do not answer the same question has ``{"why": …}`` instead.
     """
     asked = None if pairs is None else list(pairs)
     section: dict[str, dict[str, Any]] = {}
     for corpus in dict.fromkeys(row["corpus"] for row in rows):
         known = {row["engine"]: row for row in rows if row["corpus"] == corpus and _queries(row)}
-        for one, other in asked if asked is not None else combinations(known, 2):
+        by_default = ((later, earlier) for earlier, later in combinations(known, 2))
+        for one, other in asked if asked is not None else by_default:
             if one in known and other in known:
                 name = pair_name((one, other))
                 section.setdefault(corpus, {})[name] = _compared(known[one], known[other])

@@ -199,12 +199,12 @@ def test_pairs_stand_below_their_table() -> None:
     rows = [row("a", ext=asked(1, 2, 0, 1)), row("b", ext=asked(1, 0, 0, 1))]
     lines = render(rows)
     place = next(n for n, line in enumerate(lines) if line.startswith("pair"))
-    assert lines[place + 1].split()[:4] == ["a", "-", "b", "+25.0"]
+    assert lines[place + 1].split()[:4] == ["b", "-", "a", "-25.0"]
     assert lines[place + 1].endswith("not separable")
     narrow = render([row("long" * 9, ext=rows[0]["ext"]), rows[1]], 80)
     place = next(n for n, line in enumerate(narrow) if line.startswith("pair"))
     assert narrow[place].split() == ["pair", "R@10", "95%", "CI", "separable"]
-    assert any(line.startswith("| a - b | +25.0 |") for line in markdown(rows))
+    assert any(line.startswith("| b - a | -25.0 |") for line in markdown(rows))
     assert not any(line.startswith("pair") for line in render(rows, pairs={}))
 
 
