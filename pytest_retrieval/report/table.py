@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pytest_retrieval.measures.names import CUT, recall_cuts
 from pytest_retrieval.report import footnotes
+from pytest_retrieval.report.notes import notes
 from pytest_retrieval.report.paired_table import measure_title, paired_lines
 from pytest_retrieval.report.pieces import Line, Piece
 from pytest_retrieval.report.summaries import BUILD
@@ -20,7 +21,6 @@ NOT_MEASURED = "-"
 _GAP = "  "
 _LABEL_FLOOR = 6
 _ROOMY = 100  # characters from which intervals are written in full and extra columns shown
-_SHOWN = 3  # lost samples and error reasons that are named
 
 
 class Cell(NamedTuple):
@@ -64,7 +64,7 @@ def render(report: Mapping[str, Any], width: int, path: str | None = None) -> li
         *_table(report, width),
         (),
         *([*paired, ()] if paired else []),
-        *footnotes.wrapped(_notes(report), width),
+        *footnotes.wrapped(notes(report), width),
         *footnotes.verdicts(report["gates"]),
         *footnotes.place(path),
     ]
@@ -243,49 +243,6 @@ def _time(row: Row, quantile: str) -> Cell:
     if milliseconds < 1_000:
         return Cell(f"{milliseconds:.{0 if milliseconds >= 100 else 1}f}ms")
     return Cell(f"{milliseconds / 1_000:.1f}s")
-
-
-def _notes(report: Mapping[str, Any]) -> Iterator[Piece]:
-    for note in (_samples, _skipped, _gold, _errors):
-        yield from note(report)
-    yield from footnotes.lost(report["selection"], _SHOWN)
-
-
-def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
-    selection = report["selection"]
-    # Arms of a merged report need not have been asked the same, and without a snapshot there is no ceiling.
-    counts = (arm["groups"]["all"]["positives"] for arm in report["arms"].values())
-    with_gold = max(report["ceiling"]["all"]["n"], *counts)
-    of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
-    yield Piece(f"samples: {selection['chosen']}{of} chosen, {with_gold} with gold")
-
-
-def _skipped(report: Mapping[str, Any]) -> Iterator[Piece]:
-    skipped = {reason: count for reason, count in report["skipped"].items() if count}  # the original's has 0
-    if skipped:
-        yield Piece(f"skipped: {sum(skipped.values())} ({footnotes.counted(skipped, _SHOWN)})")
-
-
-def _gold(report: Mapping[str, Any]) -> Iterator[Piece]:
-    absent, cut = (
-        sum(facts[name] for facts in report["snapshots"].values()) for name in ("gold_absent", "gold_cut")
-    )
-    parts = [f"{absent} absent from the snapshot (see the ceiling)"] if absent else []
-    parts += [f"{cut} cut by the view"] if cut else []
-    if parts:
-        yield Piece(f"gold files: {', '.join(parts)}")
-
-
-def _errors(report: Mapping[str, Any]) -> Iterator[Piece]:
-    same: dict[str, list[str]] = {}  # a snapshot that cannot be read is every arm's error
-    for label, arm in report["arms"].items():
-        group = arm["groups"]["all"]
-        if group["errors"]:
-            refused = f", {group['refused']} of them refusals" if group["refused"] else ""
-            said = f"{group['errors']}{refused} ({footnotes.counted(group['error_reasons'], _SHOWN)})"
-            same.setdefault(said, []).append(label)
-    for said, labels in same.items():
-        yield Piece(f"errors: {', '.join(labels)}: {said}", "bad")
 
 
 def _shortened(labels: Sequence[str], width: int) -> list[str]:
