@@ -25,7 +25,8 @@ def search_pairs(
 ) -> dict[str, dict[str, Any]]:
     """``corpus -> "A - B" -> measure -> figures``, of rows that know their queries.
 
-    By default each row is held against those before it, as arms are against the first. A pair whose rows do not answer the same question has ``{"why": …}`` instead.
+    By default each row is held against those before it, as arms are against the first. A pair whose rows do
+    not answer the same question has ``{"why": …}`` instead.
     """
     asked = None if pairs is None else list(pairs)
     section: dict[str, dict[str, Any]] = {}
