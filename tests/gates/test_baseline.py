@@ -188,8 +188,8 @@ def test_a_users_own_measure_is_better_as_the_gate_says(tmp_path: Path) -> None:
 
 def test_a_measure_that_one_report_lacks_is_told(tmp_path: Path) -> None:
     details = [sample(row, 1) for row in range(10)]
-    for found in details:
-        found["metrics"]["grep"]["wasted@k"] = 1.0
+    for detail in details:
+        detail["metrics"]["grep"]["wasted@k"] = 1.0
     told, plain = made(details, measures=["wasted@k"]), run([1] * 10)
     found = verdict(tmp_path, "no_regression(grep, -wasted, 0.5)", told, plain)
     reason = "no sample of the baseline has wasted@k of grep"
