@@ -80,7 +80,8 @@ def _names(gate: Condition, head: Mapping[str, Any]) -> tuple[str, ...]:
     try:
         return (check(gate, arms=arms, groups=None, limit=head["limit"], own=own, trial=trial).measure,)
     except GateError:  # of a measure that nobody has, the report that is judged says so
-        return () if "@" in gate.measure else (gate.measure, f"{gate.measure}@k")
+        name = gate.measure.removesuffix("@k")
+        return () if "@" in name else (name, f"{name}@k")
 
 
 def check_comparable(baseline: Baseline, head: Mapping[str, Any]) -> None:
