@@ -5,11 +5,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +20,7 @@ from pytest_retrieval.agents.observation import Observation, observation
 from pytest_retrieval.agents.program import digest_of, find_program
 from pytest_retrieval.errors import RetrievalError, UsageError
 from pytest_retrieval.programs.process import Completed, ProgramError, run
+from pytest_retrieval.snapshots.scratch import passing_folder
 
 _GRACE = 0.1  # seconds between TERM and KILL
 _VERSION_SECONDS = 30.0
@@ -109,7 +107,7 @@ class Agent:
         """
         if not timeout > 0:
             raise AgentError(f"{self.kind}: a timeout of {timeout:g}s leaves no time to run")
-        with _private_folder(scratch) as folder:
+        with passing_folder(scratch, "reply-") as folder:
             values = self._values(directory.absolute(), prompt, folder, server)
             done = self._call(values, timeout)
             if done.timed_out:
@@ -246,15 +244,6 @@ def load_agent(
                 f"give --retrieval-{name} (--{name} of `agent probe`)"
             )
     return Agent(description, base, model=model, effort=effort, command=command)
-
-
-@contextmanager
-def _private_folder(scratch: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="reply-", dir=scratch))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _words(groups: tuple[Words, ...], values: Mapping[str, str]) -> list[str]:

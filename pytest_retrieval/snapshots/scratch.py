@@ -13,6 +13,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_retrieval.errors import RetrievalError
@@ -129,6 +130,16 @@ def _disown() -> None:
 
 
 os.register_at_fork(after_in_child=_disown)
+
+
+@contextlib.contextmanager
+def passing_folder(scratch: Path, prefix: str) -> Iterator[Path]:
+    """A new folder in ``scratch`` that goes at the end, also where a program made parts of it unreadable."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=scratch))
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
 
 
 def remove_tree(root: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from pytest_retrieval.agents.agent import Agent
 from pytest_retrieval.agents.observe import invoke
 from pytest_retrieval.errors import UsageError
-from pytest_retrieval.snapshots.scratch import remove_tree
+from pytest_retrieval.snapshots.scratch import passing_folder
 from pytest_retrieval.trial.contexts import Contexts
 from pytest_retrieval.trial.prepare import Prepared, has_tools
 from pytest_retrieval.trial.prompt import READ_ONLY, TOOLS
@@ -105,7 +104,7 @@ class _Stage:
             return self._in_copy(prompt)
         if self.access == TOOLS:
             return self._with_tools(label, prompt)
-        with _empty_folder(self.scratch) as folder:
+        with passing_folder(self.scratch, "empty-") as folder:
             return self.ask(folder, prompt)
 
     def _in_copy(self, prompt: str) -> Record:
@@ -122,7 +121,7 @@ class _Stage:
         """In an empty folder, with the arm as a tool; an arm without one is the control."""
         assert self.contexts is not None
         source = self.contexts.source(label)
-        with _empty_folder(self.scratch) as folder:
+        with passing_folder(self.scratch, "empty-") as folder:
             if not source.has_tool:
                 return {**self.ask(folder, prompt), "calls": []}
             question = self.contexts.question(self.prepared.task)
@@ -136,12 +135,3 @@ class _Stage:
         if self.opened is None:
             self.opened = self.closing.enter_context(self.workspaces.open(self.prepared.task))
         return self.opened
-
-
-@contextmanager
-def _empty_folder(scratch: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="empty-", dir=scratch))
-    try:
-        yield folder
-    finally:
-        remove_tree(folder)  # also where the agent made folders unreadable
