@@ -151,3 +151,25 @@ def test_a_place_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tempora
     monkeypatch.setattr(tempfile, "tempdir", str(temporary / "file"))
     with pytest.raises(ScratchError, match="no temporary folder can be made there"):
         RunFolder.enter(RunFolder.name_only())
+
+
+LOCKING = """
+import os, sys, tempfile
+from pathlib import Path
+from pytest_retrieval.snapshots.scratch import passing_folder
+top = tempfile.mkdtemp()
+os.chmod(top, 0o777)
+if os.geteuid() == 0:
+    os.setuid(65534)  # to whom permissions mean something
+with passing_folder(Path(top), "empty-") as folder:
+    (folder / "locked" / "in").mkdir(parents=True)
+    (folder / "locked" / "in" / "file").touch()
+    (folder / "locked").chmod(0)
+print(os.listdir(top))
+"""
+
+
+def test_a_passing_folder_goes_also_where_it_was_made_unreadable() -> None:
+    """No agent that comes after finds what one has left beside its own folder."""
+    said = subprocess.check_output([sys.executable, "-c", LOCKING], text=True, timeout=60)
+    assert said == "[]\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -65,28 +64,6 @@ def test_case_65_an_agent_without_access_is_in_an_empty_folder_of_its_own(quota:
         places.append(place)
     assert len(set(places)) == 2
     assert "tests/test_quota.py" in detail["arms"]["grep"]["context"]
-
-
-LOCKING = """
-import os, sys, tempfile
-from pathlib import Path
-from pytest_retrieval.trial.run_task import _empty_folder
-top = tempfile.mkdtemp()
-os.chmod(top, 0o777)
-if os.geteuid() == 0:
-    os.setuid(65534)  # to whom permissions mean something
-with _empty_folder(Path(top)) as folder:
-    (folder / "locked" / "in").mkdir(parents=True)
-    (folder / "locked" / "in" / "file").touch()
-    (folder / "locked").chmod(0)
-print(os.listdir(top))
-"""
-
-
-def test_a_folder_that_an_agent_made_unreadable_goes_too() -> None:
-    """Nobody who comes after finds what one has left beside its own folder."""
-    said = subprocess.check_output([sys.executable, "-c", LOCKING], text=True, timeout=60)
-    assert said == "[]\n"
 
 
 @pytest.mark.parametrize("text", ["grep,bm25", "reader", "corvint", "engine"])
