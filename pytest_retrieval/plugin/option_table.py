@@ -97,7 +97,8 @@ OPTIONS = (
     Option(
         "explain",
         "Keep in the report what explains a missed gold file: the beginning of the query, hard negatives, "
-        "gold files' sizes and terms, and their ranks beyond k where an arm tells them.",
+        "gold files' sizes and terms, and their ranks beyond k where an arm tells them; of a trial the "
+        "beginning of each question.",
         None,
         short=False,
         flag=True,
@@ -261,7 +262,8 @@ OPTIONS = (
     Option("prices", "A TOML or JSON file of what tokens cost, by model.", "FILE", short=False),
     Option(
         "max-cost",
-        "Start no further invocation once those observed have cost more; needs --retrieval-prices.",
+        "Start no invocation that would go beyond this if it were as dear as the dearest so far; needs "
+        "--retrieval-prices.",
         "AMOUNT",
         short=False,
     ),

@@ -29,8 +29,8 @@ NAMES = (
 class TrialSettings:
     """What a trial was asked to do. Paths are absolute; ``agent`` is None for the default.
 
-    ``base`` is the folder that an agent's path is relative to. ``budget`` is what invocations may cost before
-    no further one is started.
+    ``base`` is the folder that an agent's path is relative to. ``budget`` is what invocations may cost, as
+    far as that can be foreseen.
     """
 
     tasks: Path | None
