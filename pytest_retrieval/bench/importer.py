@@ -9,12 +9,11 @@ from __future__ import annotations
 import io
 import os
 import signal
-import tempfile
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import connection, get_context, parent_process
@@ -27,8 +26,9 @@ from pytest_retrieval.snapshots import archive
 from pytest_retrieval.snapshots.base import Snapshot, Tree
 from pytest_retrieval.snapshots.chunkfile import copy_file_rows, read_chunk_file, read_rows
 from pytest_retrieval.snapshots.kept import Identity, Keeper, file_identity
+from pytest_retrieval.snapshots.scratch import RunFolder, sweep
 from pytest_retrieval.snapshots.tar import TarReader
-from pytest_retrieval.snapshots.zstd import ZstdReader
+from pytest_retrieval.snapshots.zstd import ZstdReader, open_packed
 from pytest_retrieval.store.store import Store
 
 _WAITING = 3  # chunk files given to a process and not done: they are held in memory
@@ -87,11 +87,13 @@ def _import_archive(path: Path, store: Store, crew: _Crew) -> None:
     names = []
     before = crew.progress.read
     with (
-        tempfile.TemporaryDirectory(prefix="pytest-retrieval-import-") as folder,
-        path.open("rb", buffering=1 << 20) as packed,
+        _scratch() as folder,
+        open_packed(path, path.name) as packed,
         io.BufferedReader(ZstdReader(packed, path.name), 1 << 20) as reader,
     ):
+        samples = archive.SampleCopy(folder, path.name)
         for member in TarReader(reader, path.name):
+            samples.take(member)
             if archive.place(member.name)[0] == "corpus" and member.name.endswith(_CHUNKS[0]):
                 rows = io.BytesIO()
                 shown = f"{path.name}: {member.name}"
@@ -99,11 +101,21 @@ def _import_archive(path: Path, store: Store, crew: _Crew) -> None:
                 names.append("/".join(member.name.split("/")[-2:]))
                 identity = archive.member_identity(path, names[-1])
                 crew.give(Chunks(names[-1], shown, identity, rows.getvalue()))
-            else:
-                archive.copy_samples(member, Path(folder), path.name)
             crew.progress.read = before + packed.tell()
         crew.finish()
-        archive.keep_samples(path, Path(folder), store, names)
+        samples.check()
+        archive.keep_samples(path, folder, store, names)
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A folder for samples; one whose import was killed is removed by the next import or run."""
+    sweep()
+    folder = RunFolder.enter(RunFolder.name_only())
+    try:
+        yield folder.path
+    finally:
+        folder.remove()
 
 
 class _Crew:

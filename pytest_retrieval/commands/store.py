@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,7 +125,8 @@ def import_(options: argparse.Namespace, rest: Sequence[str]) -> int:
     size = DEFAULT_SIZE if options.retrieval_store_size is None else options.retrieval_store_size
     store = _store(options, parse_size(size, "--retrieval-store-size"))
     started = time.monotonic()
-    done = import_release(options.release, store, _teller(started))
+    with _Bar(started) as bar:
+        done = import_release(options.release, store, bar.tell)
     seconds = time.monotonic() - started
     sys.stdout.write(
         f"imported {done.snapshots} snapshots with {done.files} files, {_shown(done.size)} read "
@@ -171,26 +172,37 @@ def _store(options: argparse.Namespace, limit: int | None = None) -> Store:
     return Store(existing_root(options.retrieval_store), DEFAULT_LIMIT if limit is None else limit)
 
 
-def _teller(started: float) -> Callable[[Progress], None]:
-    """What draws the bar on a terminal; elsewhere nothing is said before the end."""
-    drawn = 0.0
+class _Bar:
+    """Draws on a terminal how far an import is; elsewhere nothing is said before the end."""
 
-    def tell(progress: Progress) -> None:
-        nonlocal drawn
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._drawn = 0.0
+        self._latest: Progress | None = None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the line, however the import ended: what is said next begins a line of its own."""
+        if self._latest is not None:
+            self._draw(self._latest, time.monotonic())
+            sys.stderr.write("\n")
+
+    def tell(self, progress: Progress) -> None:
+        """Draw ``progress``, unless it was drawn a moment ago."""
         now = time.monotonic()
-        if now - drawn < _SECONDS_BETWEEN and progress.read < progress.size:
+        if not sys.stderr.isatty() or now - self._drawn < _SECONDS_BETWEEN:
             return
-        drawn = now
+        self._drawn, self._latest = now, progress
+        self._draw(progress, now)
+
+    def _draw(self, progress: Progress, now: float) -> None:
         share = progress.read / progress.size if progress.size else 1.0
         bar = ("#" * round(share * _BAR)).ljust(_BAR, ".")
-        end = "\n" if progress.read >= progress.size else ""
-        sys.stderr.write(
-            f"\r[{bar}] {share:4.0%}  {progress.snapshots} snapshots, {progress.files} files, "
-            f"{now - started:.0f} s{end}"
-        )
+        done = f"{progress.snapshots} snapshots, {progress.files} files, {now - self._started:.0f} s"
+        sys.stderr.write(f"\r[{bar}] {share:4.0%}  {done}")
         sys.stderr.flush()
-
-    return tell if sys.stderr.isatty() else lambda progress: None
 
 
 def _shown(size: int) -> str:

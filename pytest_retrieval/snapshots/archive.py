@@ -90,25 +90,41 @@ def keep_samples(path: Path, folder: Path, store: Store | None, members: Sequenc
 
 
 def _extract_samples(path: Path, folder: Path) -> None:
-    found = 0
+    samples = SampleCopy(folder, path.name)
     for member in members(path):
-        if copy_samples(member, folder, path.name):
-            found += 1
-        elif found and place(member.name)[0] != "benchmark":
+        samples.take(member)
+        if samples.complete:
             break
-    if not found:
-        raise SnapshotError(
-            f"{path.name}: no benchmark/<id>/*.jsonl in it; that is no release of the benchmark"
-        )
+    samples.check()
 
 
-def copy_samples(member: Member, folder: Path, shown: str) -> bool:
-    """Copy a member that holds samples to its place below ``folder``; whether it does."""
-    kind, parts = place(member.name)
-    if kind != "benchmark" or len(parts) != 2 or not parts[1].endswith(".jsonl"):
-        return False
-    _copy_bounded(member, folder / kind / parts[0] / parts[1], shown)
-    return True
+class SampleCopy:
+    """Copies the samples of the archive ``shown`` below ``folder``, whoever streams it and however far.
+
+    They end at the first member of another kind behind them, where ``complete`` becomes true.
+    """
+
+    def __init__(self, folder: Path, shown: str) -> None:
+        self.complete = False
+        self._folder = folder
+        self._shown = shown
+        self._found = 0
+
+    def take(self, member: Member) -> None:
+        """Copy ``member`` to its place if it holds samples."""
+        kind, parts = place(member.name)
+        if self.complete or kind != "benchmark":
+            self.complete = self._found > 0
+        elif len(parts) == 2 and parts[1].endswith(".jsonl"):
+            _copy_bounded(member, self._folder / kind / parts[0] / parts[1], self._shown)
+            self._found += 1
+
+    def check(self) -> None:
+        """Raise SnapshotError if there were none."""
+        if not self._found:
+            raise SnapshotError(
+                f"{self._shown}: no benchmark/<id>/*.jsonl in it; that is no release of the benchmark"
+            )
 
 
 def place(name: str) -> tuple[str, list[str]]:

@@ -81,16 +81,21 @@ def _reason(error: zstandard.ZstdError) -> str:
     return f"the zstd data are damaged ({text.rpartition(': ')[2]})"
 
 
+def open_packed(path: Path, shown: str) -> BinaryIO:
+    """``path`` for reading as it is; raises SnapshotError where it cannot be opened."""
+    try:
+        return open_regular(path, buffering=1 << 20)
+    except OSError as error:
+        raise SnapshotError(f"{shown}: cannot be read ({error.strerror})") from error
+
+
 def open_plain_or_zstd(path: Path, shown: str) -> BinaryIO:
     """``path`` for reading, decompressed when its name ends in ``.zst``.
 
     Raises:
         SnapshotError: it cannot be opened.
     """
-    try:
-        plain = open_regular(path, buffering=1 << 20)
-    except OSError as error:
-        raise SnapshotError(f"{shown}: cannot be read ({error.strerror})") from error
+    plain = open_packed(path, shown)
     if not path.name.endswith(".zst"):
         return plain
     return io.BufferedReader(ZstdReader(plain, shown), 1 << 20)

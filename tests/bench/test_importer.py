@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +20,8 @@ from pytest_retrieval.snapshots.base import Snapshot
 from pytest_retrieval.snapshots.catalog import Catalog
 from pytest_retrieval.store.store import FORMAT, Store
 from tests.snapshots.releases import COMMIT, OTHER, chunks, release, write_archive, write_tree
+
+CHECKOUT = Path(__file__).parents[2]
 
 
 def settle(root: Path) -> None:
@@ -97,6 +102,64 @@ def test_a_damaged_archive_is_said_and_its_samples_are_not_kept(tmp_path: Path) 
     with pytest.raises(SnapshotError, match=r"v1\.tar\.zst"):
         import_release(path, Store(tmp_path / "store"), lambda progress: None)
     assert not list((tmp_path / "store" / FORMAT).rglob("*.release"))
+
+
+def test_samples_of_an_import_are_those_of_a_run_without_a_store(tmp_path: Path) -> None:
+    """A run reads an archive until its samples end; what calls itself samples behind the corpus is none."""
+    late = {"benchmark/v1/late.jsonl": b"{}", "./benchmark/v1/samples.jsonl": b"{}"}
+    path = write_archive(tmp_path / "v1.tar.zst", {**release("v1"), **late})
+    settle(path)
+    [without] = find_releases(path, tmp_path / "without")
+    done_with(path, Store(tmp_path / "store"))
+    store = Store(tmp_path / "store")
+    [imported] = find_releases(path, tmp_path / "imported", store)
+    store.close()
+    texts = [{each.name: each.read_bytes() for each in found.samples} for found in (without, imported)]
+    assert texts[0] == texts[1]
+    assert b'"id": "2"' in texts[0]["samples.jsonl"]
+
+
+def test_an_archive_without_samples_is_no_release_to_import(tmp_path: Path) -> None:
+    files = {name: text for name, text in release("v1").items() if not name.startswith("benchmark")}
+    path = write_archive(tmp_path / "v1.tar.zst", files)
+    settle(path)
+    with pytest.raises(SnapshotError, match="no release of the benchmark"):
+        import_release(path, Store(tmp_path / "store"), lambda progress: None)
+    assert not list((tmp_path / "store" / FORMAT).rglob("*.release"))
+
+
+def test_a_pipe_is_no_archive(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "v1.tar.zst")
+    with pytest.raises(SnapshotError, match=r"v1\.tar\.zst: cannot be read \(it is a pipe"):
+        import_release(tmp_path / "v1.tar.zst", Store(tmp_path / "store"), lambda progress: None)
+
+
+def test_what_a_killed_import_left_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is killed after its samples were copied, when it hears of a snapshot."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    (tmp_path / "temporary").mkdir()
+    path = write_archive(tmp_path / "v1.tar.zst", release("v1"))
+    argv = [sys.executable, "-c", KILLED, str(path), str(tmp_path / "store")]
+    killed = subprocess.run(argv, cwd=CHECKOUT, check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert list((tmp_path / "temporary").rglob("samples.jsonl"))
+    done_with(path, Store(tmp_path / "store"))
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pytest_retrieval.bench.importer import import_release
+from pytest_retrieval.store.store import Store
+
+if __name__ == "__main__":
+    kill = lambda progress: os.kill(os.getpid(), signal.SIGKILL)
+    import_release(Path(sys.argv[1]), Store(Path(sys.argv[2])), kill)
+"""
 
 
 def test_a_damaged_chunk_file_is_said(tmp_path: Path) -> None:

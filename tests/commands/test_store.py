@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from pytest_retrieval.cli import main
 from pytest_retrieval.store.location import existing_root
 from pytest_retrieval.store.store import FORMAT, Store
-from tests.snapshots.releases import release, write_archive
+from tests.snapshots.releases import chunks, release, write_archive, write_tree
 from tests.store.test_shelf import ONE, block
 
 
@@ -180,3 +182,41 @@ def test_import_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert out.startswith("imported 3 snapshots with 3 files, ")
     code, out = said(capsys, "import", str(tmp_path / "absent"), root=tmp_path / "store")
     assert code == 2
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_an_import_draws_one_line_on_a_terminal(tmp_path: Path, damaged: bool) -> None:
+    """However it ends: what is said behind the bar begins a line of its own."""
+    files = {
+        **release("v1"),
+        **{f"corpus/v1/o__n{number}/{'d' * 40}.chunks.jsonl": chunks("x") for number in range(20)},
+    }
+    if damaged:
+        files[f"corpus/v1/z__z/{'e' * 40}.chunks.jsonl"] = b"{\n"
+    root = write_tree(tmp_path / "data", files)
+    argv = ["store", "import", str(root), "--retrieval-store", str(tmp_path / "store")]
+    terminal, end = os.openpty()
+    done = subprocess.run([sys.executable, "-c", SLOW_BAR, *argv], stdout=end, stderr=end, check=False)
+    os.close(end)
+    said = os.read(terminal, 1 << 20).decode()
+    os.close(terminal)
+    bars, last, rest = said.split("\r\n")
+    assert bars.count("\r[") > 5
+    assert rest == ""
+    assert done.returncode == int(damaged)
+    if damaged:
+        assert last.startswith("pytest-retrieval: ")
+    else:
+        assert "] 100%  23 snapshots, 23 files, " in bars
+        assert last.startswith("imported 23 snapshots with 23 files, ")
+
+
+SLOW_BAR = """
+import sys
+from pytest_retrieval import cli
+from pytest_retrieval.commands import store
+
+if __name__ == "__main__":
+    store._SECONDS_BETWEEN = 0
+    sys.exit(cli.main(sys.argv[1:]))
+"""
