@@ -41,10 +41,23 @@ def adopted(
     places = {place.kind: place for place in find_places(bench.settings, bench.config, kinds)}
     sweep()
     dry = trial is not None and trial.settings.dry_run
-    harvests: list[Harvest] = [] if dry else [bench.harvest(plan.part(k), places[k]) for k in plan.kinds()]
+    harvests: list[Harvest] = (
+        [] if dry else [_of_samples(bench, plan.part(k), places[k]) for k in plan.kinds()]
+    )
     if trial is None:
         return harvests
     return _with_trial(trial, places[KIND], harvests)
+
+
+def _of_samples(bench: BenchSession, plan: Plan, place: Place) -> Harvest:
+    """What gathers the samples of ``plan``, which are of one kind; its registration is written."""
+    from pytest_retrieval.plugin.gathering import Gathering
+    from pytest_retrieval.plugin.records import Records
+
+    records = Records(bench, plan, place)
+    records.open()
+    bench.witnesses[place.kind] = records.witness
+    return Gathering(bench, plan, records, place)
 
 
 def _with_trial(trial: TrialSession, place: Place, harvests: list[Harvest]) -> list[Harvest] | str:

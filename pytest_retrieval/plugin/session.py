@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pytest_retrieval.bench.judge import Judge, Outcome, Witness
     from pytest_retrieval.gates.baseline import Baseline
     from pytest_retrieval.model import ArmRow
-    from pytest_retrieval.plugin.gathering import Gathering
-    from pytest_retrieval.plugin.places import Place
     from pytest_retrieval.plugin.searching import SearchCorpora
 
 NOTICE = "store-notice"  # in the run's folder
@@ -46,6 +44,7 @@ ASKING = ("corvint", "snapshot-latency", "context-packets")  # options that say 
 class BenchSession:
     """See the module's text; ``run_path`` is the private folder that all processes of the run share.
 
+    ``witnesses`` are told of every answer, by the kind of its sample, in the process that keeps records.
     ``void`` is why the run may publish no report, if so.
     """
 
@@ -54,7 +53,7 @@ class BenchSession:
         self.run_path = run_path
         self.plan = Plan()
         self._folder: RunFolder | None = None
-        self._witnesses: dict[str, Witness] = {}
+        self.witnesses: dict[str, Witness] = {}
         self.void: str | None = None
 
     @cached_property
@@ -204,23 +203,9 @@ class BenchSession:
                 known = f"{closest(task, tasks)}; known are {', '.join(tasks)}"
                 raise UsageError(f"--retrieval-task-type: no sample has the task {task!r}{known}")
 
-    def harvest(self, plan: Plan, place: Place) -> Gathering:
-        """What gathers the samples of ``plan``, which are of one kind; its registration is written.
-
-        Raises:
-            RetrievalError: it, or the report, may not be where it is to go.
-        """
-        from pytest_retrieval.plugin.gathering import Gathering
-        from pytest_retrieval.plugin.records import Records
-
-        records = Records(self, plan, place)
-        records.open()
-        self._witnesses[place.kind] = records.witness
-        return Gathering(self, plan, records, place)
-
     def _witness(self, sample: Sample, label: str, arm: Arm | None, row: ArmRow) -> None:
         """Tell the records of the sample's kind of an answer, in the process that keeps them."""
-        witness = self._witnesses.get(BENCH if sample.searched is None else SEARCHES)
+        witness = self.witnesses.get(BENCH if sample.searched is None else SEARCHES)
         if witness is not None:
             witness(sample, label, arm, row)
 
