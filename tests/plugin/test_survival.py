@@ -321,9 +321,19 @@ def test_an_arm_that_fails_costs_its_own_row(tmp_path: Path, workers: str) -> No
     project.assert_nothing_is_left()
 
 
+# xdist waits twice as long as this for a worker whose output is held open by somebody else.
+IMPATIENT = """
+from xdist.workermanage import NodeManager
+
+NodeManager.EXIT_TIMEOUT = 1
+"""
+
+
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_a_process_that_an_arm_forked_and_forgot_holds_no_folder(tmp_path: Path, workers: str) -> None:
     project = Project(tmp_path, {5: "fork"})
+    with (project.root / "conftest.py").open("a") as conftest:
+        conftest.write(IMPATIENT)
     session = project.start(workers)
     (forked,) = project.wait_for("m005")
     wait_until(lambda: project.report.exists() and project.left() == [], "the folder's end")
