@@ -31,14 +31,16 @@ class Stream:
             "uinteger": 0,
         }
 
-    def indices(self, count: int, below: int) -> NDArray[np.uint64]:
+    def indices(self, count: int, below: int) -> NDArray[np.int64]:
         """``count`` numbers in ``[0, below)``: ``half * below >> 32`` of each half word, lower half first.
 
         A multiply-shift over 32 bits: no two numbers differ in probability by more than ``below / 2**32``
         of it. An odd ``count`` leaves half a word unused.
         """
-        halves = self._words(-(-count // 2)).view("<u4")[:count]
-        return (halves.astype(np.uint64) * np.uint64(below)) >> np.uint64(32)
+        numbers = self._words(-(-count // 2)).view("<u4")[:count].astype(np.uint64)
+        numbers *= np.uint64(below)
+        numbers >>= np.uint64(32)
+        return numbers.view(np.int64)
 
     def signs(self, count: int) -> NDArray[np.float64]:
         """``count`` numbers that are 1.0 or -1.0, one per bit, lowest bit first; 1.0 where the bit is set."""

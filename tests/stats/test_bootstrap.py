@@ -62,6 +62,21 @@ def test_clusters_against_scipy(clusters: int) -> None:
     assert high == pytest.approx(reference.confidence_interval.high, abs=0.2 * reference.standard_error)
 
 
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 41])
+def test_every_bit_is_that_of_adding_one_draw_after_the_other(n: int) -> None:
+    """Plain floats, added as the definition says; sums of these differ in their last bits with the order."""
+    ascending = sorted((number * 37 % 101 - 50) / 7 for number in range(n))
+    stream = Stream("bits", str(n))
+    totals = [0.0] * 4000
+    for _ in range(n):
+        for resample, drawn in enumerate(stream.indices(2000, n).tolist()):
+            totals[resample] += ascending[drawn]
+            totals[2000 + resample] += ascending[n - 1 - drawn]
+    shuffled = np.random.default_rng(n).permutation(ascending)
+    found = resampled_means(shuffled, Stream("bits", str(n)))
+    assert found.tolist() == [total / n for total in sorted(totals)]
+
+
 def test_every_resample_of_five_is_as_likely_as_it_should_be() -> None:
     differences = np.array([0.0, 0.1, 0.3, -0.5, 1.0])
     exact = np.sort([np.mean(drawn) for drawn in itertools.product(differences, repeat=5)])
