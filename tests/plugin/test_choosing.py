@@ -148,6 +148,16 @@ def test_reruns_keep_the_last_attempt_and_count_them(bench: Bench, workers: list
     assert bench.report()["arms"]["stumbler"]["groups"]["all"]["errors"] == 1
 
 
+def test_an_attempt_behind_the_last_outcome_makes_the_report_anew(bench: Bench) -> None:
+    """After its first attempt the one item has an outcome, and the report is built; the second counts."""
+    bench.write("conftest.py", STUMBLER)
+    result = bench.run("-p", "rerunfailures", *STUMBLE, "--reruns=2", "-n1", "-k", "rfft")
+    assert result.ret == 0
+    [detail] = bench.report()["details"]
+    assert (detail["status"], detail["attempts"]) == ("measured", 2)
+    assert bench.report()["arms"]["stumbler"]["groups"]["all"]["errors"] == 0
+
+
 def test_durations_are_of_items(bench: Bench) -> None:
     result = bench.run(*MAIN, "--durations=0", "-vv")
     result.stdout.fnmatch_lines([f"* call * test_suite.py::{ITEMS[SVD].replace('[', '[[]')}"])
