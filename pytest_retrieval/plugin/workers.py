@@ -73,8 +73,14 @@ class Workers:
 
     @pytest.hookimpl(tryfirst=True)  # before the run's folder goes
     def pytest_unconfigure(self) -> None:
-        """No worker outlives the run."""
-        if self._farewell is not None:
+        """No worker outlives the run; who interrupts the wait for them has had the report, and ends them."""
+        if self._farewell is None:
+            return
+        try:
+            self._farewell.join()
+        except KeyboardInterrupt:
+            for node in self._nodes:
+                terminate(node)
             self._farewell.join()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
