@@ -477,7 +477,7 @@ def test_the_console_sets_up_validates_lists_and_prints(
     rows = search.bench.path / "rows"
     assert main(["scoreboard", report, "-o", str(rows)]) == 0
     first = capsys.readouterr().out
-    assert "grep - tool" in first
+    assert "tool - grep" in first
     assert main(["scoreboard", str(rows)]) == 0
     assert capsys.readouterr().out == first
     told = json.loads((rows / "tool__kv.json").read_text(encoding="utf-8"))["ext"]
