@@ -76,6 +76,8 @@ def trial(bench: Bench) -> Bench:
     bench.write("tasks.json", json.dumps({"partition": "pilot", "tasks": tasks}))
     bench.write("test_suite.py", SUITE)
     bench.write("conftest.py", READER)
+    # A worker that collects late would meet what tools of another one have been given there.
+    bench.write("pytest.ini", "[pytest]\nnorecursedirs = temporary\n")
     return bench
 
 
