@@ -73,13 +73,13 @@ def errors_decide(faults: int) -> str:
 
 
 def _worst(gate: NoRegression, new: Values, old: Values) -> dict[str, Any] | None:
-    """The repository in which most of all losses are, if there is one and others beside it.
+    """The repository in which most of what repositories lost is, if there is one and others beside it.
 
     Over few repositories a loss in one of them is never beyond chance, however sure it is in that one.
     """
-    losses = np.nan_to_num(old.found - new.found) * (-1 if _less_is_better(gate) else 1)
+    losses = np.nan_to_num(old.found - new.found) * (-1 if _less_is_better(gate) else 1)  # gains are below 0
     places = group_places(new.repositories)
-    by_repository = [fsum(losses[rows].clip(min=0).tolist()) for rows in places]
+    by_repository = [max(0.0, fsum(losses[rows].tolist())) for rows in places]
     most = max(by_repository)
     if len(places) < 2 or np.count_nonzero(losses > 0) < 2 or 2 * most <= fsum(by_repository):
         return None

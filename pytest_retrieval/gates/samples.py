@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pytest_retrieval.gates.figures import Figure, all_errors, interval_end, largest, no_sample
 from pytest_retrieval.gates.grammar import Gate
 from pytest_retrieval.gates.names import ERRORS, LESS_IS_BETTER
+from pytest_retrieval.measures.names import IN_TOKENS
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.scores import FAULT, NOT_ASKED, REFUSED, Rows, Scores
 from pytest_retrieval.report.summaries import RATES
@@ -46,13 +47,14 @@ def arm_values(
     """An arm's values at ``rows``. In a trial, a task with a fault has none, elsewhere it has a miss.
 
     ``beside`` are the values of the same samples in the other report. Where that has one, and an error left
-    this one without (measures of ContextBench are absent on an error), the sample counts as one with a fault.
+    this one without (measures of ContextBench are absent on an error), the sample counts as one with a fault;
+    but not of what answers cost: an error is no answer of 0 tokens.
     """
     found, states = scores.values(label, measure)[rows], scores.states(label)[rows]
     faulty = states == FAULT
     if not trial:
         faulty &= ~np.isnan(found)  # a sample without gold has no hit whatever the arm does
-    if beside is not None:
+    if beside is not None and measure not in IN_TOKENS:
         faulty |= np.isnan(found) & ~np.isnan(beside) & (states >= REFUSED)
     limit = largest(measure, scores.limit, trial=trial)
     worst, best = (limit, 0) if measure in LESS_IS_BETTER else (0, limit)

@@ -21,8 +21,8 @@ def notes(report: Mapping[str, Any]) -> Iterator[Piece]:
 def _samples(report: Mapping[str, Any]) -> Iterator[Piece]:
     selection = report["selection"]
     # Arms of a merged report need not have been asked the same, and without a snapshot there is no ceiling.
-    counts = (arm["groups"]["all"]["positives"] for arm in report["arms"].values())
-    with_gold = max(report["ceiling"]["all"]["n"], *counts)
+    counts = [arm["groups"]["all"]["positives"] for arm in report["arms"].values()]
+    with_gold = max(report["ceiling"]["all"]["n"], *counts, 0)
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     yield Piece(f"samples: {selection['chosen']}{of} chosen, {with_gold} with gold")
 

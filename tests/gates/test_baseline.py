@@ -146,6 +146,34 @@ def test_the_repository_with_most_of_the_losses_is_named(tmp_path: Path) -> None
     )
 
 
+def test_a_repository_that_gained_more_than_it_lost_is_not_named(tmp_path: Path) -> None:
+    # r0 loses four and gains five, from 0.5 to 0.6; both losses on balance are in r1.
+    changed = [("acme/r0", 1, 0)] * 4 + [("acme/r0", 0, 1)] * 5 + [("acme/r0", 1, 1)]
+    changed += [("acme/r1", 1, 0)] * 2 + [(f"acme/r{row % 6 + 1}", 1, 1) for row in range(30)]
+    old, new = (
+        made([sample(row, found[side], repo=found[0]) for row, found in enumerate(changed)])
+        for side in (1, 2)
+    )
+    worst = verdict(tmp_path, "no_regression(grep, hit@k, 0)", new, old).record()["worst"]
+    assert (worst["repo"], worst["n"], worst["baseline"], worst["got"]) == ("acme/r1", 7, 1, 0.714286)
+
+
+@pytest.mark.parametrize(
+    ("gate", "status"),
+    [("no_regression(grep, tokens@10, 200)", "passed"), ("grep: tokens@10 <= baseline + 10", "failed")],
+)
+def test_an_error_is_no_answer_without_tokens(tmp_path: Path, gate: str, status: str) -> None:
+    # 39 answers cost 20 tokens more; taken for an answer of 0 or 1, the error would decide each gate.
+    def told(tokens: float, *, faults: int = 0) -> Report:
+        details = [sample(row, FAULT if row < faults else 1) for row in range(40)]
+        for found in details[faults:]:
+            found["metrics"]["grep"]["tokens@10"] = tokens
+        return made(details)
+
+    found = verdict(tmp_path, gate, told(1_020, faults=1), told(1_000))
+    assert (found.status, found.record().get("faults")) == (status, None)
+
+
 def test_of_some_measures_less_is_better(tmp_path: Path) -> None:
     gate = "no_regression(grep, hard_negative_hits@k, 0.1)"
     worse, better = run([2] * 100), run([1] * 100)

@@ -273,3 +273,7 @@ def test_what_every_arm_says_is_said_once() -> None:
         "errors: a, b: 1 (snapshot: gone: 1)",
         "errors: c: 1 (boom: 1)",
     ]
+
+
+def test_a_report_without_arms_can_be_shown() -> None:
+    assert texts(render(report([]), 80))[-1] == "samples: 0 chosen, 0 with gold"
