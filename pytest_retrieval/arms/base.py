@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_retrieval.costs import Cost
@@ -63,6 +63,13 @@ class Arm:
 
     def inspect(self) -> None:
         """Look, untimed, at what the latest query left behind; what is raised is a fault of that query."""
+
+    def rank_many(self, queries: Sequence[Query]) -> Sequence[Ranking]:
+        """Rank several queries against one snapshot, for who has several; override it if a batch is cheaper.
+
+        The bench itself asks for one at a time: each query is an item of its own, and timed alone.
+        """
+        return [self.rank(query) for query in queries]
 
     def close(self) -> None:
         """Let go of whatever :meth:`prepare` took; called once, also after an interrupt."""

@@ -48,6 +48,14 @@ def ask(
     return arm.rank(Query(with_text, query, given=given, limit=limit))
 
 
+def test_several_queries_are_answered_in_their_order() -> None:
+    arm = Grep()
+    arm.prepare(snapshot_of({"a.py": b"alpha", "b.py": b"beta"}))
+    answers = arm.rank_many([Query(text, {"q": text}) for text in ("beta", "alpha", "gamma")])
+    paths = [[hit.path for hit in answer.hits] for answer in answers if isinstance(answer, Answer)]
+    assert paths == [["b.py"], ["a.py"], []]
+
+
 def rounded(score: float) -> float:
     """Half away from zero on the float product, by decimal arithmetic."""
     return float(Decimal(score * 1e6).quantize(Decimal(1), ROUND_HALF_UP)) / 1e6
