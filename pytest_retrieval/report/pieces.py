@@ -22,9 +22,14 @@ def plain(line: Line) -> str:
 
 def plural(count: int, noun: str) -> str:
     """``1 sample``, ``2 samples``, ``5 repositories``."""
+    return f"{count} {inflected(count, noun)}"
+
+
+def inflected(count: int, noun: str) -> str:
+    """``noun`` as it stands behind ``count``: ``sample`` or ``samples``, ``query`` or ``queries``."""
     if count == 1:
-        return f"{count} {noun}"
-    return f"{count} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{count} {noun}s"
+        return noun
+    return f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def printable(text: str) -> str:

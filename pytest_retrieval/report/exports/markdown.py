@@ -14,7 +14,7 @@ from typing import Any
 from pytest_retrieval.gates.lines import fails, further_lines, verdict_line
 from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.report.html.figures import measure_name, plural
-from pytest_retrieval.report.pieces import printable
+from pytest_retrieval.report.pieces import inflected, printable
 
 MAX_BYTES = (
     60_000  # a job's summary of over 1 MiB is dropped whole, a comment of over 65,536 characters refused
@@ -58,7 +58,7 @@ def _title(head: Mapping[str, Any]) -> Iterator[str]:
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    samples = f"{selection['chosen']:,}{of} sample{'' if selection['of'] == 1 else 's'}"
+    samples = f"{selection['chosen']:,}{of} {inflected(selection['of'], 'sample')}"
     yield f"### Retrieval: {samples}, {plural(len(head['arms']), 'arm')}{verdict}"
     if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
         yield ""

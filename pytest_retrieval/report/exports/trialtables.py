@@ -12,6 +12,7 @@ from pytest_retrieval.gates.lines import fails
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.exports import latex, markdown
 from pytest_retrieval.report.html.figures import plural
+from pytest_retrieval.report.pieces import inflected
 
 _RATES = ("success", "confidently_wrong_tasks")  # with their intervals
 _FIGURES = ("abstained", "mean_f1", "gold_in_context")
@@ -69,7 +70,7 @@ def _title(head: Mapping[str, Any]) -> Iterator[str]:
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    tasks = f"{selection['chosen']:,}{of} task{'' if selection['of'] == 1 else 's'}"
+    tasks = f"{selection['chosen']:,}{of} {inflected(selection['of'], 'task')}"
     yield f"### Trial: {tasks}, {plural(len(head['arms']), 'arm')}{verdict}"
     if head["pilot"]:
         yield from ("", f"**{_PILOT}**")

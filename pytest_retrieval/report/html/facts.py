@@ -10,6 +10,7 @@ from pytest_retrieval.report.html.figures import plural
 from pytest_retrieval.report.html.markup import Markup, tag
 from pytest_retrieval.report.html.plot import scroller
 from pytest_retrieval.report.html.view import View
+from pytest_retrieval.report.pieces import inflected
 
 _LOST_SHOWN = 50
 _REASONS_SHOWN = 5
@@ -19,7 +20,7 @@ def subtitle(head: Mapping[str, Any], view: View) -> str:
     """What was judged, in a line."""
     selection = head["selection"]
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']:,}"
-    count = f"{selection['chosen']:,}{of} {view.noun}s"
+    count = f"{selection['chosen']:,}{of} {inflected(selection['of'], view.noun)}"
     return " · ".join([view.what, count, plural(len(head["arms"]), "arm"), f"k = {head['limit']}"])
 
 

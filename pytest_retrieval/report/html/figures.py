@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_retrieval.measures.names import recall_cuts
+from pytest_retrieval.report.pieces import inflected
 
 # Dash and minus as they are set in print, not look-alikes by mistake.
 NOT_MEASURED = "–"  # noqa: RUF001
@@ -73,5 +74,5 @@ def shortened(text: str, letters: int) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 sample``, ``2 samples``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """``1 sample``, ``2,000 samples``."""
+    return f"{count:,} {inflected(count, noun)}"

@@ -104,15 +104,11 @@ def _panel(name: str, rows: Mapping[str, Comparison], *, shown: bool) -> Markup:
 def _speaks_of(rows: Sequence[Comparison]) -> str:
     """Of what the intervals speak; all pairs of a panel are of the same samples but for errors."""
     cluster = rows[0]["cluster"]
-    unit, count = cluster["unit"], cluster["count"]
-    noun = f"{count:,} repositories" if unit == "repository" and count != 1 else plural(count, unit)
+    units = plural(cluster["count"], cluster["unit"])
     if "low" not in cluster:
-        return f"All samples are of {noun}: the intervals are over samples and speak of it alone."
-    return (
-        f"Unit: {unit} ({noun}). Fewer than ten units make intervals wide and rough."
-        if count < 10
-        else f"Unit: {unit} ({noun})."
-    )
+        return f"All samples are of {units}: the intervals are over samples and speak of it alone."
+    rough = " Fewer than ten units make intervals wide and rough." if cluster["count"] < 10 else ""
+    return f"Unit: {cluster['unit']} ({units}).{rough}"
 
 
 def _axis(ticks: Sequence[float], along: Scale) -> Markup:

@@ -120,6 +120,12 @@ def test_a_report_without_samples_is_a_page(labels: tuple[str, ...]) -> None:
     assert page.data["samples"] == []
 
 
+def test_what_is_counted_once_is_in_the_singular() -> None:
+    arms = {"a": (answer(), positive(1.0, 1.0))}
+    page = page_of(build(header("a", of=1, chosen=1), [detail(0, arms)]))
+    assert "files by query · 1 sample · 1 arm · k = 20" in page.text
+
+
 def test_a_fact_that_is_not_known_leaves_its_cell_empty() -> None:
     tree = "cd" * 32
     name = f"acme/ring@{COMMIT}"
