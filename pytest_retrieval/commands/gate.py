@@ -18,7 +18,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         commands,
         "gate",
         "judge a stored report",
-        "The exit code is 1 if a gate fails, 2 for what cannot be judged.",
+        "The exit code is 1 if a gate fails, as an undecidable one does, 2 for a mistaken option or file.",
         example="report.json --gate 'grep: errors == 0'",
     )
     gating.add_argument("report", metavar="REPORT", help=REPORT)
@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def gate(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Print one verdict per gate; 1 if one makes the run fail, 2 for what cannot be judged."""
+    """Print one verdict per gate; 1 if one fails, 2 for a mistaken option or file."""
     from pytest_retrieval.gates.lines import further_lines
     from pytest_retrieval.report.judged import read_judged
     from pytest_retrieval.report.pieces import printable

@@ -83,8 +83,13 @@ class Comparing:
         return baseline
 
     def _itself(self, path: Path) -> UsageError:
+        from pytest_retrieval.report.baselines import is_name
+
+        said = f"baseline {self.text}: it is this report itself"
+        if is_name(self.text or ""):
+            return UsageError(f"{said}, as it was accepted; give the report of another run")
         return UsageError(
-            f"baseline {self.text}: it is this report itself; accept one under a name first:"
+            f"{said}; accept one under a name first:"
             f" pytest-retrieval baseline accept {path} --as main --reason '...'"
         )
 

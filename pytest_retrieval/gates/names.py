@@ -88,8 +88,9 @@ def _measure(gate: Condition, limit: int, own: Collection[str]) -> str:
         if dot and not end[:1].isdigit():
             known = f"{closest(end, STATISTICS)}; known are {', '.join(STATISTICS)}"
             raise GateError(f"gate '{gate}': {name} has no {end!r}{known}") from None
-        near = _OF_TIMES if _TIMELIKE.search(typed) else closest(typed, [ERRORS, *TIMES])
-        raise GateError(f"gate '{gate}': {error}{near}") from None
+        if _TIMELIKE.search(typed) and not closest(typed, list(own)):
+            raise GateError(f"gate '{gate}': unknown measure {typed!r}{_OF_TIMES}") from None
+        raise GateError(f"gate '{gate}': {error}{closest(typed, [ERRORS, *TIMES])}") from None
 
 
 def _searched(gate: Condition, limit: int) -> str:

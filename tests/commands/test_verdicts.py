@@ -132,6 +132,16 @@ def test_a_baseline_is_accepted_under_a_name(folder: Path, capsys: pytest.Captur
     assert "it is not the report that was accepted on" in capsys.readouterr().err
 
 
+def test_a_report_is_not_compared_with_itself_under_its_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["baseline", "accept", "new.json", "--as", "main", "--reason", "the first"]) == 0
+    assert cli.main(["gate", "new.json", "--gate", "lost(grep, hit@5) <= 0", "--baseline", "main"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "baseline main: it is this report itself, as it was accepted; give the report of another run\n"
+    )
+
+
 def test_names_keep_what_was_accepted_before(folder: Path) -> None:
     for report in ("old.json", "new.json"):
         cli.main(["baseline", "accept", report, "--as", "main", "--reason", f"because of {report}"])

@@ -72,7 +72,10 @@ def test_measures_get_the_name_of_the_report(text: str, resolved: str) -> None:
         ("lost(grep, recall@10) <= 0", "lost() counts queries; it takes hit@5"),
         ("no_regression(grep, R@10, 2)", "nobody can lose 1 or more of recall@10; write 0.02 for 2 %"),
         ("grep: p95 <= 400", "unknown measure 'p95'"),
-        ("grep: latency_p50 <= 200", "times are wall_ms.p50, wall_ms.p95, build_ms.p50, build_ms.p95"),
+        (
+            "grep: latency_p50 <= 200",
+            "'latency_p50'; times are wall_ms.p50, wall_ms.p95, build_ms.p50, build_ms.p95",
+        ),
         ("grep: p95_ms <= 200", "times are wall_ms.p50"),
         ("grep-bm25:all: RR > 0", "no arm 'grep-bm25:all' here; for the difference write 'grep - bm25:all'"),
     ],
