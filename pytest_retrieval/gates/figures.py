@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_retrieval.arms.pairs import pair_name
 from pytest_retrieval.gates.grammar import ALL, Gate
-from pytest_retrieval.gates.names import COUNTED, ERRORS
+from pytest_retrieval.gates.names import COUNTED, ERRORS, is_share
 from pytest_retrieval.measures.chosen import LARGEST
 from pytest_retrieval.measures.names import IN_TOKENS, OF_SPANS, SELECTIVE, is_own
 from pytest_retrieval.report import trialfigures
@@ -68,7 +68,9 @@ def has_figure(head: Mapping[str, Any], gate: Gate) -> bool:
     if gate.against:
         pairs = head["paired"].get(gate.group, {})
         known = gate.measure in pairs.get(pair_name((gate.arm, gate.against)), {})
-        return known and gate.end not in ("p50", "p95")
+        # How far an end of a count reaches is seen in its samples alone.
+        shares = head["kind"] == "trial" or is_share(gate.measure)
+        return known and (gate.end in ("", "n") or (shares and gate.end in ("low", "high")))
     group = groups.get(gate.group)
     if group is None:
         return not gate.group.startswith("repo:") and "/fold:" not in gate.group

@@ -51,6 +51,11 @@ def check(
     return found
 
 
+def is_share(measure: str) -> bool:
+    """Whether no sample of a report of rankings has more than 1 of the measure."""
+    return not is_own(measure) and measure not in (*COUNTED, *IN_TOKENS)
+
+
 def _check_arms(gate: Condition, known: list[str]) -> None:
     for arm in filter(None, (gate.arm, gate.against)):
         if arm in known:
@@ -146,12 +151,7 @@ def _check_call(typed: str, gate: NoRegression | Lost, *, trial: bool) -> None:
     if isinstance(gate, NoRegression):
         own = not trial and is_own(gate.measure)
         _check_sign(typed, gate, own=own)
-        shares = (
-            gate.measure in trialfigures.RATES
-            if trial
-            else not own and gate.measure not in (*COUNTED, *IN_TOKENS)
-        )
-        if shares and gate.margin >= 1:
+        if (gate.measure in trialfigures.RATES if trial else is_share(gate.measure)) and gate.margin >= 1:
             raise GateError(
                 f"gate '{typed}': nobody can lose 1 or more of {gate.measure}; write 0.02 for 2 %"
             )
