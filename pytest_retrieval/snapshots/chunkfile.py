@@ -27,10 +27,12 @@ SIZE_LIMIT = 4 << 30
 ROWS_LIMIT = 1 << 30
 # A row can only be of kind "file" if it spells that word, or a letter of it as an escape.
 _ESCAPED_LETTER = re.compile(rb"\\u00(?:6[69cC5])")
-# How a builder writes a symbol: keys sorted, so the kind is known before the text is looked at.
-_SYMBOL = re.compile(
-    rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?"end_line": ?\d+, ?"kind": ?"symbol", ?"'
+# How a builder writes a row: keys sorted, so the kind is known before the text is looked at. The first group
+# ends behind the keys that are the row's own; the second is there in a symbol.
+_HEAD = re.compile(
+    rb'(\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?)"end_line": ?\d+, ?"kind": ?"(?:(symbol)|file)", ?"'
 )
+_OWN, _IS_SYMBOL = 1, 2
 _OWN_KEYS = re.compile(rb'\{"base_commit": ?"\w*", ?"chunk_id": ?"\w*", ?')
 _KEY_SIZE = 200  # bytes behind the own keys; they hold the path
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -94,18 +96,16 @@ class RowReader:
             SnapshotError: a line is no JSON object, or a file row without its path or text, or too much.
         """
         seen: dict[bytes, KnownRow] = {}
-        for number, line in _candidates(reader, shown):
-            own = _OWN_KEYS.match(line)
-            start = 0 if own is None else own.end()
+        for number, start, line in _candidates(reader, shown):
             # Hashing whole rows would take as long as reading them.
-            key = b"" if own is None else line[start : start + _KEY_SIZE]
+            key = line[start : start + _KEY_SIZE] if start else b""
             known = self._latest.get(key)
             if known is None or len(line) - start != len(known.rest) or not line.endswith(known.rest):
                 found = _path_and_text(_parse(line, f"{shown}:{number}"), f"{shown}:{number}")
                 if found is None:
                     continue
                 known = KnownRow(line[start:], _file_row(*found))
-            if own is not None:
+            if start:
                 seen[key] = known
             yield known.row
         self._latest = seen
@@ -133,7 +133,7 @@ def _file_row(path: str, text: str) -> FileRow | None:
 
 def copy_file_rows(reader: BinaryIO, writer: Writer, shown: str) -> None:
     """Copy the lines that may be rows of kind ``file``, as they are."""
-    for _, line in _candidates(reader, shown):
+    for _, _, line in _candidates(reader, shown):
         writer.write(line + b"\n")
 
 
@@ -144,8 +144,8 @@ def may_be_file_row(line: bytes) -> bool:
     ``"file"`` would be escaped, and every other spelling of the word has an escaped letter. A row that starts
     as builders write symbols is believed at once; it could only be a file by naming its kind twice.
     """
-    if line.endswith(b"}") and _SYMBOL.match(line) is not None:
-        return False
+    if line.endswith(b"}") and (head := _HEAD.match(line)) is not None:
+        return head.lastindex != _IS_SYMBOL
     if b'"file"' in line or (b"\\u00" in line and _ESCAPED_LETTER.search(line) is not None):
         return True
     return not (line.startswith(b"{") and line.endswith(b"}"))
@@ -154,8 +154,11 @@ def may_be_file_row(line: bytes) -> bool:
 _reader = RowReader()
 
 
-def _candidates(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes of each line that may be a row of kind ``file``; lines end at LF and nothing else."""
+def _candidates(reader: BinaryIO, shown: str) -> Iterator[tuple[int, int, bytes]]:
+    """Each line that may be a row of kind ``file``: number, size of its own keys, bytes.
+
+    Lines end at LF and nothing else. The size is 0 where a row does not start with these keys.
+    """
     lines = iter(partial(reader.readline, LINE_LIMIT + 1), b"")
     size = rows = 0
     for number, line in enumerate(lines, start=1):
@@ -163,18 +166,24 @@ def _candidates(reader: BinaryIO, shown: str) -> Iterator[tuple[int, bytes]]:
         if size > SIZE_LIMIT or number > LINES_LIMIT:
             bounds = f"{LINES_LIMIT:,} lines or {SIZE_LIMIT >> 20:,} MiB"
             raise SnapshotError(f"{shown}:{number}: unpacked, a chunk file has at most {bounds}")
-        if line.endswith(b"}\n") and _SYMBOL.match(line) is not None:  # first, for nearly all lines are so
+        head = _HEAD.match(line) if line.endswith(b"}\n") else None
+        if head is not None and head.lastindex == _IS_SYMBOL:  # first, for nearly all lines are so
             continue
         if len(line) - line.endswith(b"\n") > LINE_LIMIT:
             raise SnapshotError(f"{shown}:{number}: the line is over {LINE_LIMIT >> 20} MiB")
-        row = (line.removeprefix(_BOM) if number == 1 else line).strip()
-        if row and may_be_file_row(row):
+        if head is not None:
+            start, row = head.end(_OWN), line[:-1]
+        else:
+            row = (line.removeprefix(_BOM) if number == 1 else line).strip()
+            own = _OWN_KEYS.match(row)
+            start = 0 if own is None else own.end()
+        if head is not None or (row and may_be_file_row(row)):
             rows += len(row)
             if rows > ROWS_LIMIT:
                 raise SnapshotError(
                     f"{shown}:{number}: the rows of kind 'file' are over {ROWS_LIMIT >> 20} MiB"
                 )
-            yield number, row
+            yield number, start, row
 
 
 def _parse(line: bytes, place: str) -> dict[str, Any]:
