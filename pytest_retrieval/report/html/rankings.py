@@ -20,6 +20,7 @@ from pytest_retrieval.report.html.tradeoff import Point, tradeoff
 from pytest_retrieval.report.html.view import View
 
 _BEATEN = "Hollow: another arm is no worse in both and better in one."
+_SHARED = "Several workers shared the machine"
 
 
 def rankings(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> View:
@@ -46,7 +47,7 @@ def rankings(head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> V
             *tradeoffs,
             forest(head["paired"], names, (measure, "recall@10")),
             heat_map(gathered.repositories, measure_name(measure, limit), arms, labels),
-            latency_chart(gathered.times, arms, labels, _contended(head)),
+            latency_chart(gathered.times, arms, labels, f" {_SHARED}." if _is_contended(head) else ""),
         ],
         data=lambda facts: gathered.packed({**facts, "explained": gathered.explained}),
     )
@@ -69,29 +70,29 @@ def _tradeoffs(
     }
     name = measure_name(measure, head["limit"])
     p95 = {label: times["p95_ms"] for label, times in costs.times.items() if times.get("p95_ms")}
-    contended = _contended(head)
-    for title, cost, shown, note, why_not in (
+    for title, cost, shown, note, judged in (
         (
             "Quality against latency",
             p95,
             milliseconds,
             f"{name} and the 95th percentile of query times.",
-            contended and f"{contended.strip()[:-1]}, so that no arm is called dominated.",
+            not _is_contended(head),
         ),
         (
             "Quality against tokens",
             costs.tokens,
             lambda value: f"{value:,.0f}",
             f"{name} and {costs.tokens_note}.",
-            "",
+            True,
         ),
     ):
         points = {label: Point(cost[label], found) for label, found in quality.items() if cost.get(label)}
         missing = [label for label in quality if label not in points]
         left_out = f" Not measured: {', '.join(missing)}." if missing else ""
-        said = f"{note} {why_not or _BEATEN}{left_out}"
-        yield tradeoff(title, points, arms, quality=name, cost=shown, note=said, judged=not why_not)
+        hollow = _BEATEN if judged else f"{_SHARED}, so that no arm is called dominated."
+        said = f"{note} {hollow}{left_out}"
+        yield tradeoff(title, points, arms, quality=name, cost=shown, note=said, judged=judged)
 
 
-def _contended(head: Mapping[str, Any]) -> str:
-    return " Several workers shared the machine." if head["environment"].get("contended") else ""
+def _is_contended(head: Mapping[str, Any]) -> bool:
+    return bool(head["environment"].get("contended"))
