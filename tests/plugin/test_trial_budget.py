@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -127,3 +128,19 @@ def test_a_killed_worker_holds_nobody_up(tmp_path: Path) -> None:
         worker.send_signal(signal.SIGKILL)
         os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)  # nobody has reaped it yet
         assert budget(tmp_path, 10).may_start()
+
+
+def test_an_account_whose_writing_broke_off_is_as_it_was(tmp_path: Path) -> None:
+    first = budget(tmp_path, 5)
+    first.settle(cost(3))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            first.settle(cost(1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    second = budget(tmp_path, 6)
+    assert second.may_start()  # 3 and a further 3
+    second.give_up()
+    assert not budget(tmp_path, 5).may_start()

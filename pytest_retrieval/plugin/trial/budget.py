@@ -72,9 +72,11 @@ class Budget:
     def settle(self, run: Mapping[str, Any]) -> None:
         """Count an invocation that has ended, and that is no longer on its way."""
         with self._alone():
-            self._land()
             account = self._read().after(spent_on(run, self._prices) or 0.0)
-            (self._path / "account").write_text(json.dumps(asdict(account)), encoding="utf-8")
+            temporary = self._path / "account.new"  # a worker may be killed while it writes
+            temporary.write_text(json.dumps(asdict(account)), encoding="utf-8")
+            temporary.replace(self._path / "account")
+            self._land()
 
     def give_up(self) -> None:
         """Whatever this process has on its way has come to nothing."""
