@@ -182,9 +182,6 @@ class BenchSession:
 
         _ = self.judge
         import_built_in(self.settings.arms)
-        # A worker's terminal is mute, but what plugins do for its summary (hypothesis imports all of itself)
-        # would hold up the end of the run; the controller has the reports of all, and its summary is shown.
-        self.config.option.no_summary = True
 
     def check_plan(self, plan: Plan, further: Collection[str] = ()) -> None:
         """Check what was collected, and that there are the tasks that options name; ``further`` are some."""

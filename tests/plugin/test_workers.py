@@ -1,4 +1,4 @@
-"""The end of a run with workers."""
+"""The end of a run with workers, as far as no process is needed to see it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,6 @@ from typing import Any
 import pytest
 
 from pytest_retrieval.plugin.workers import Workers
-from tests.plugin.support import Bench
-
-pytest_plugins = ["pytester"]
-
-SUMMARISED = """
-import os
-
-def pytest_terminal_summary(terminalreporter):
-    with open(os.path.join(os.path.dirname(__file__), "summarised"), "a") as target:
-        target.write(os.environ.get("PYTEST_XDIST_WORKER", "controller") + "\\n")
-    terminalreporter.write_line("summary of another plugin")
-"""
-
-
-def test_the_controller_alone_makes_a_summary(bench: Bench) -> None:
-    bench.write("conftest.py", SUMMARISED)
-    result = bench.run("--release=release", "--arms=grep", "-n2")
-    result.stdout.fnmatch_lines_random(["summary of another plugin", "grep *"])
-    assert (bench.path / "summarised").read_text() == "controller\n"
 
 
 def test_who_interrupts_the_wait_for_workers_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
