@@ -28,7 +28,8 @@ def existing_root(text: str | None) -> Path:
     Raises:
         UsageError: it says that there is none, or names something that is no folder.
     """
-    root = default_root() if text is None else Path(os.path.expanduser(text)).absolute()  # noqa: PTH111  ~nobody
+    # Path.expanduser raises for ~nobody, which then is a folder that is not there.
+    root = default_root() if text is None else Path(os.path.expanduser(text)).absolute()  # noqa: PTH111  as above
     if text in ("", "none"):
         raise UsageError(f"--retrieval-store {text!r} names no store; name its folder")
     if root is None:

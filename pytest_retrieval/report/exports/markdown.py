@@ -35,7 +35,7 @@ def summary(
 
     ``details`` are drawn once, for the samples with gold that the arms ranked last.
     """
-    blocks = [_title(head), _arms(head), verdicts(head), _worst(head, details)]
+    blocks = [title(head, "Retrieval", "sample"), _arms(head), verdicts(head), _worst(head, details)]
     lines = [line for block in blocks for line in (*block, "")]
     return cut(lines, limit)
 
@@ -53,16 +53,18 @@ def code(text: str, longest: int = _LONGEST) -> str:
     return f"<code>{''.join(safe)}</code>"
 
 
-def _title(head: Mapping[str, Any]) -> Iterator[str]:
+def title(head: Mapping[str, Any], kind: str, noun: str, note: str | None = None) -> Iterator[str]:
+    """The heading of a report whose items are each a ``noun``; ``note`` below it; what was lost."""
     selection = head["selection"]
     of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
     failed = sum(map(fails, head["gates"]))
     verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    samples = f"{selection['chosen']:,}{of} {inflected(selection['of'], 'sample')}"
-    yield f"### Retrieval: {samples}, {plural(len(head['arms']), 'arm')}{verdict}"
+    items = f"{selection['chosen']:,}{of} {inflected(selection['of'], noun)}"
+    yield f"### {kind}: {items}, {plural(len(head['arms']), 'arm')}{verdict}"
+    if note is not None:
+        yield from ("", f"**{note}**")
     if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
-        yield ""
-        yield f"**{lost} of {selection['chosen']} samples were lost**: gates cannot be decided."
+        yield from ("", f"**{lost} of {selection['chosen']} {noun}s were lost**: gates cannot be decided.")
 
 
 def measures_shown(head: Mapping[str, Any]) -> list[str]:

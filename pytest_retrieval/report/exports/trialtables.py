@@ -8,11 +8,8 @@ from heapq import nsmallest
 from typing import Any
 
 from pytest_retrieval.errors import UsageError, closest
-from pytest_retrieval.gates.lines import fails
 from pytest_retrieval.report import trialfigures
 from pytest_retrieval.report.exports import latex, markdown
-from pytest_retrieval.report.html.figures import plural
-from pytest_retrieval.report.pieces import inflected
 
 _RATES = ("success", "confidently_wrong_tasks")  # with their intervals
 _FIGURES = ("abstained", "mean_f1", "gold_in_context")
@@ -61,21 +58,9 @@ def summary(
     head: Mapping[str, Any], details: Iterable[Mapping[str, Any]] = (), limit: int = markdown.MAX_BYTES
 ) -> str:
     """The Markdown of a trial's report, of at most ``limit`` bytes, with a line end."""
-    blocks = [_title(head), _arms(head), markdown.verdicts(head), _certain_and_wrong(head, details)]
+    title = markdown.title(head, "Trial", "task", _PILOT if head["pilot"] else None)
+    blocks = [title, _arms(head), markdown.verdicts(head), _certain_and_wrong(head, details)]
     return markdown.cut([line for block in blocks for line in (*block, "")], limit)
-
-
-def _title(head: Mapping[str, Any]) -> Iterator[str]:
-    selection = head["selection"]
-    of = "" if selection["chosen"] == selection["of"] else f" of {selection['of']}"
-    failed = sum(map(fails, head["gates"]))
-    verdict = f", {failed} of {len(head['gates'])} gates failed" if failed else ""
-    tasks = f"{selection['chosen']:,}{of} {inflected(selection['of'], 'task')}"
-    yield f"### Trial: {tasks}, {plural(len(head['arms']), 'arm')}{verdict}"
-    if head["pilot"]:
-        yield from ("", f"**{_PILOT}**")
-    if lost := max(len(selection["lost"]), selection["chosen"] - selection["judged"]):
-        yield from ("", f"**{lost} of {selection['chosen']} tasks were lost**: gates cannot be decided.")
 
 
 def _arms(head: Mapping[str, Any]) -> Iterator[str]:

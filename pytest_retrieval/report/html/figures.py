@@ -9,7 +9,7 @@ from pytest_retrieval.measures.names import recall_cuts
 from pytest_retrieval.report.pieces import inflected
 
 # Dash and minus as they are set in print, not look-alikes by mistake.
-NOT_MEASURED = "–"  # noqa: RUF001
+NOT_MEASURED = "–"  # noqa: RUF001  a dash in print
 
 _SHORT = {
     "mrr@k": "MRR",
@@ -49,7 +49,7 @@ def share(value: float | None) -> str:
 def difference(value: float) -> str:
     """A difference with its sign; one of nothing has none."""
     text = f"{value:+.3f}"
-    return text.replace("-", "−") if float(text) else "0.000"  # noqa: RUF001
+    return text.replace("-", "−") if float(text) else "0.000"  # noqa: RUF001  a minus in print, as above
 
 
 def milliseconds(value: float | None) -> str:
